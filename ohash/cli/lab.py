@@ -1,10 +1,13 @@
-"""``ohash-lab [--data DIR] [FILE]``: open the dashboard from anywhere."""
+"""``ohash-lab [--data DIR] [FILE]``: open the dashboard from anywhere; and, for benchmarks, one on a free port."""
 
 import argparse
 import os
 import secrets
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import ohash
@@ -13,6 +16,9 @@ from ohash.streams.dataset import METRICS
 from ohash.streams.readers.own_data import check_files
 from ohash.streams.readers.sides import check_sides
 from ohash.web.lessons import OWN, read_file
+
+STARTING_SECONDS = 60.0
+STOPPING_SECONDS = 10.0
 
 
 def app_file() -> Path:
@@ -124,3 +130,41 @@ def _existing(name: str) -> Path:
     if not path.exists():
         raise ValueError(f"{name} does not exist")
     return path
+
+
+class Dashboard:
+    """A server process on a free port; `url` answers as soon as the object exists."""
+
+    def __init__(self, **environment: str) -> None:
+        """Start it with extra environment variables, and wait until it is healthy."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url = f"http://localhost:{port}"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(app_file()), "--server.port", str(port)],
+            cwd=app_file().parent,
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + STARTING_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        self.stop()
+        raise ValueError(
+            f"the dashboard did not start within {STARTING_SECONDS:.0f} s; try: {sys.executable} -m streamlit run"
+        )
+
+    def stop(self) -> None:
+        """Stop the server."""
+        self.process.terminate()
+        try:
+            self.process.wait(STOPPING_SECONDS)
+        except subprocess.TimeoutExpired:  # a busy machine, and visitors who are still connected
+            self.process.kill()
+            self.process.wait()

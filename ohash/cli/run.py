@@ -26,15 +26,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from ohash.cli import own_files, recording
+from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.cli.run_report import progress_text, report_text
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
 from ohash.engine import saving
-from ohash.engine.export import summary, write
-from ohash.engine.links import from_query, query_of, with_changes
+from ohash.engine.export import facts, summary, write
+from ohash.engine.links import DEFAULT_ADDRESS, from_query, query_of, with_changes
 from ohash.engine.moments import Moments
 from ohash.engine.params import (
     DEFAULTS_FOR_OTHER_DATA,
@@ -73,7 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes", metavar="PAIR:NAME:VALUE,...", help="change beta or C at that pair, e.g. 5000:C:0.01"
     )
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
-    recording.add_option(parser)
+    parser.add_argument(
+        "--recording", metavar="FILE",
+        help="write the run as one HTML file that plays it offline, or, if it ends in .gif, as an animation for slides",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--resume", metavar="FILE", help="resume a run saved by --save")
@@ -126,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if moments is not None:
-        recording.write(moments, current, options)
+        _write_recording(moments, current, options)
     if options.save:
         saving.save(current, options.save)
     print(
@@ -141,7 +145,10 @@ def _check_writable(options: argparse.Namespace) -> None:
     """Fail before the run, not after it."""
     if options.save and not Path(options.save).absolute().parent.is_dir():
         raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; create the folder first")
-    recording.check(options)
+    if options.recording:
+        file = Path(options.recording).absolute()
+        if file.is_dir() or not file.parent.is_dir():
+            raise ValueError(f"--recording must be a file in a folder that exists, got {options.recording}")
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
         raise ValueError(f"--out must be a folder, got the file {options.out}; choose another")
 
@@ -272,3 +279,22 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
         f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B, with beta = "
         f"{DEFAULTS_FOR_OTHER_DATA['beta']:g} and its own similarity"
     ]
+
+
+def _write_recording(moments: Moments, run: Run, options: argparse.Namespace) -> None:
+    """Write the run as one HTML file, or as an animated GIF, and say how large it is."""
+    from ohash.web.animation import recording_gif  # noqa: PLC0415 (the charts behind them load pandas)
+    from ohash.web.continuation import continuation  # noqa: PLC0415
+    from ohash.web.recording import recording_page  # noqa: PLC0415
+
+    shown, dataset = moments.shown(run), run.world.dataset
+    link = f"{DEFAULT_ADDRESS}?{urlencode(run.params.to_query())}"
+    told = facts(shown[-1][0], dataset.title, link)
+    if options.recording.lower().endswith(".gif"):
+        data = recording_gif(shown, dataset, told["run"])
+    else:
+        more = continuation(run, [now for now, _ in shown])
+        data = recording_page(shown, dataset, told, more=more).encode()
+    Path(options.recording).write_bytes(data)
+    if not options.json:
+        print(f"wrote {options.recording}: {len(shown)} moments, {len(data) / 1e6:.1f} MB")

@@ -9,7 +9,7 @@ Examples:
 import argparse
 from pathlib import Path
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.plots.pdf import chromium
 
 PAIRS = "Number(document.querySelector('.ohash-status')?.dataset.pairs) >= "

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.plots.pdf import chromium, executable
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first

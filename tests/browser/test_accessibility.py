@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.browser.conftest import new_page
 from tests.browser.waiting import until
 

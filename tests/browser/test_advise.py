@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.advice.logs import misleading
 from tests.browser.test_upload import bring
 from tests.browser.waiting import until

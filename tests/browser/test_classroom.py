@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.browser.conftest import PATIENCE, new_page
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.browser.conftest import new_page
 from tests.browser.waiting import until
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import TimeoutError as Late
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.ui.live.crowd import CROWD
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until

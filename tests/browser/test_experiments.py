@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.browser.waiting import place_at_rest, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.web.files import script, standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until

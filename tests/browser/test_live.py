@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.web.lessons import lessons, without_emphasis
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import place_at_rest, until

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.cli.bench.playground import measure_playground
-from ohash.cli.browser import Dashboard
+from ohash.cli.bench.ui import measure_playground
+from ohash.cli.lab import Dashboard
 from ohash.cli.main import main
 from ohash.engine import links
 from ohash.engine.params import flat

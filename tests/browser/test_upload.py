@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 from tests.streams.test_picture_files import png, zipped

@@ -13,7 +13,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState  # noqa: TID251
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 from ohash.ui.visitors import LARGEST_MESSAGE, PAIRS
 
 QUERY = "dataset=blobs2d&method=oh&r=16&pairs=100000000"

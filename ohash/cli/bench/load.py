@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from ohash.cli.bench.results import Results
-from ohash.cli.browser import Dashboard
+from ohash.cli.lab import Dashboard
 
 LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
 OPENING, WATCHING = 30.0, 30.0  # seconds
