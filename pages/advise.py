@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ohash.ui.advise import page, rail
+from ohash.ui import advise
 from ohash.ui.compare import cards
 from ohash.ui.parts import notices
-from ohash.ui.session import address, advices, live_run, tab, viewer
+from ohash.ui.session import address, advices, live_run, tab
 
 cards.apply()
 session = tab.current_session()
@@ -15,19 +15,19 @@ try:
 except ValueError as problem:
     notices.show_missing_data(problem)
     if session.advice is not None:
-        rail.choose_data(session, session.advice)
+        advise.choose_data(session, session.advice)
     st.stop()
 address.write(runner.params)
-viewer.follow(session)
+tab.follow_browser(session)
 notices.show_warnings(session)
 
-st.markdown(page.QUESTION)
+st.markdown(advise.QUESTION)
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
-    page.transport(session)
-    page.sharing(session, runner)
-page.answer_area(session)
+    advise.transport(session)
+    advise.sharing(session, runner)
+advise.answer_area(session)
 left, right = st.columns([1, 4])
 with left, st.container(key="rail"):
-    rail.controls(session, runner.params)
+    advise.controls(session, runner.params)
 with right, st.container(key="advice"):
-    page.results_area(session)
+    advise.results_area(session)

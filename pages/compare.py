@@ -4,7 +4,7 @@ import streamlit as st
 
 from ohash.ui.compare import cards, page, rail, sharing
 from ohash.ui.parts import notices
-from ohash.ui.session import address, comparisons, live_run, tab, viewer
+from ohash.ui.session import address, comparisons, live_run, tab
 
 cards.apply()
 session = tab.current_session()
@@ -17,7 +17,7 @@ except ValueError as problem:
         rail.choose_data(session, session.comparison)
     st.stop()
 address.write(runner.comparison)
-viewer.follow(session)
+tab.follow_browser(session)
 notices.show_warnings(session)
 
 with st.container(horizontal=True, key="top", vertical_alignment="center"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.data import all_datasets, page, upload_panel
+from ohash.ui.data import all_datasets, page, upload
 from ohash.ui.parts import catalogue, items, notices
 from ohash.ui.session import address, live_run, own_data, tab, view_state
 
@@ -21,7 +21,7 @@ if part != "look":
     needed = own_data.missing(session)
     address.write_query({**({} if needed is None else needed.to_query()), "view": part})
 if part == "own":
-    upload_panel.panel(session)
+    upload.panel(session)
 elif part == "all":
     all_datasets.show_all(session)
 else:

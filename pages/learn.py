@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.learn import lessons, playground
+from ohash.ui import learn
 from ohash.ui.parts import items, notices, present
 from ohash.ui.session import address, live_run, tab
 
@@ -14,14 +14,14 @@ notices.show_warnings(session)
 with present.stage(session):
     with st.container(horizontal=True, key="learn_top", vertical_alignment="center"):
         if session.present:
-            lessons.show_scenes(session)
+            learn.show_scenes(session)
         else:
-            playground.show_about()
+            learn.show_about()
         present.bar(session, "pages/learn.py")
     with st.container(horizontal=True, key="learn_body"):
         with st.container(key="learn_playground"):  # at the same place in both modes, or it would begin anew
-            playground.show(lessons.start_of(session), lessons.on_stage())
+            learn.show_playground(learn.start_of(session), learn.on_stage())
         if not session.present:
             with st.container(key="lessons"):
-                lessons.show_lessons()
-                lessons.show_glossary()
+                learn.show_lessons()
+                learn.show_glossary()

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ohash.ui.live import chips, dock, followers, introduction, on_charts, page, rail, sharing, transport
+from ohash.ui.live import chips, followers, introduction, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices, present
-from ohash.ui.session import address, live_run, tab, viewer
+from ohash.ui.session import address, live_run, tab
 
 session = tab.current_session()
 if followers.named():
@@ -21,7 +21,7 @@ if address.pair() is not None or session.opens_step:
     session.pair, session.opens_step = session.pair if session.opens_step else address.pair(), False
     st.switch_page("pages/step.py")
 address.write(live_run.linked(session), present=session.present)
-viewer.follow(session)
+tab.follow_browser(session)
 notices.show_warnings(session)
 
 # Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
@@ -51,5 +51,5 @@ with present.stage(session, "desk"):
         page.gallery_area(session)
     with st.container(key="details"):
         details_area(session)
-    dock.strip(session, runner)
+    transport.dock(session, runner)
     present.preset_scenes(session)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ohash.ui.live import followers
 from ohash.ui.parts import items, notices
-from ohash.ui.runs import actions, comparison, deletion, filters, table
+from ohash.ui.runs import actions, comparison, filters, table
 from ohash.ui.session import access, address, live_run, run_store, tab
 
 items.apply()
@@ -17,7 +17,7 @@ store = run_store.AllRuns(session, saved)
 lines = store.list()
 followers.show_list()
 if not lines:
-    deletion.ask(session, store)
+    actions.ask_deletion(session, store)
     st.markdown("#### No runs yet")
     st.markdown("Runs of this tab appear here from their first pairs on; you can then compare, save and export them.")
     if st.button("Start a run on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
@@ -42,6 +42,6 @@ if not view.lines:
 chosen = table.show_table(session, view) if view.lines else []
 selected, unreadable = store.read(chosen)
 actions.actions(session, store, selected, unreadable)
-deletion.ask(session, store)
+actions.ask_deletion(session, store)
 actions.show_problems(lines, selected, unreadable)
 comparison.compare(lines, selected, more=bool(unreadable))

@@ -14,7 +14,7 @@ from ohash.streams import registry as datasets
 from ohash.ui import class_routes
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session import access, broadcast
-from ohash.ui.session.recording import recording
+from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import AddToPage
 from ohash.ui.workarounds.script import SCRIPT
 from ohash.ui.workarounds.style import CSS

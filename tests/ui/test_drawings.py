@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from ohash.ui.session.drawings import Drawings, LatestDrawings
+from ohash.ui.session.broadcast import Drawings, LatestDrawings
 
 
 def test_each_version_is_drawn_once_per_way_of_drawing() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ohash.engine.live.presets import PRESETS
 from ohash.ui.live import headline, page
 from ohash.ui.session import live_run
-from ohash.ui.session.recording import recording_of
+from ohash.ui.session.live_run import recording_of
 from ohash.ui.session.session import Session, WatchTime
 from tests.ui.live_app import SMALL, opened, session_of
 

@@ -11,7 +11,7 @@ from ohash.production.watch import Watched, arrays, list_watched, read_watched
 from ohash.ui.compare import cards
 from ohash.ui.parts import static_chart
 from ohash.ui.parts.background_work import REDUCED_MOTION_SECONDS
-from ohash.ui.session import access, live_run, viewer
+from ohash.ui.session import access, live_run, tab
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -35,7 +35,7 @@ def show(session: Session) -> None:
     """One follower, drawn again every second while it may move."""
     cards.apply()
     live_run.hub().poll(session.id)
-    viewer.follow(session)
+    tab.follow_browser(session)
     if st.button("Leave for Live", icon=":material/arrow_back:", key="leave_follower"):
         st.query_params.clear()
         st.rerun()

@@ -26,9 +26,9 @@ from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.live.reference_runs import beside_pinned
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
-from ohash.ui.session import address, live_run, seeds, view_state
+from ohash.ui.session import address, live_run, view_state
 from ohash.ui.session.broadcast import QUALITY, Broadcast, Look
-from ohash.ui.session.recording import recording_of
+from ohash.ui.session.live_run import recording_of
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -118,7 +118,7 @@ def _draw_measured(session: Session) -> None:
 def _draw(session: Session) -> None:
     runner = live_run.runner(session)
     live_run.hub().poll(session.id)
-    seeds.follow_seeds(session)
+    reference_runs.follow_seeds(session)
     if live_run.replace_bad_link(session) or live_run.start_for_late_change(session):
         st.rerun()
     now = displayed_snapshot(session, runner)

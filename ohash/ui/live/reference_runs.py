@@ -1,21 +1,28 @@
-"""Runs drawn with the live one: earlier ones and a preset's companion on the first chart, the pinned one on all."""
+"""Runs drawn with the live one: earlier ones and a preset's companion on the first chart, the pinned one on all.
+
+Four more seeds run in the background if wanted, and show how much a result owes to luck.
+"""
 
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 
 from ohash.engine.live.presets import preset
+from ohash.engine.live.runner import Runner
+from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import amount, settings_that_differ, title_of
+from ohash.engine.params import SEED, ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
 from ohash.plots.live.other_runs import side_by_side, with_difference
 from ohash.plots.live.scores import BAND_OF_SEEDS
-from ohash.ui.session import live_run
-from ohash.ui.session.seeds import seed_snapshots
+from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import EarlierRun, Session
 
 PINNED = "pinned"
+
+MORE_SEEDS = 4
 
 
 def quality(session: Session, now: Snapshot, metric: str) -> Chart:
@@ -89,3 +96,27 @@ def _companions(session: Session) -> list[charts.Ghost]:
     companion = preset(session.preset).beside if session.preset else None
     label = companion.label if companion is not None else "for comparison"
     return [charts.ghost_of(snapshot, label) for snapshot in companion_snapshots(session)]
+
+
+def follow_seeds(session: Session) -> None:
+    """Start, replace or stop the runs of the other seeds, so that they are of the experiment shown now."""
+    lease = live_run.hub().lease(session.id)
+    wanted = other_seeds(session.params) if session.five_seeds else []
+    running = [runner for runner in lease.companions if runner in session.seed_runners]
+    if [runner.params for runner in running] == wanted:
+        return
+    own = own_data.dataset_of(session, session.params)
+    runners = [Runner(params, own, first=compile_in_worker) for params in wanted]
+    live_run.hub().replace_companions(session.id, running, runners)
+    session.seed_runners = runners
+
+
+def other_seeds(params: ExperimentParams) -> list[ExperimentParams]:
+    """The same experiment with the next seeds."""
+    return [replace(params, seed=(params.seed + k) % (int(SEED.hi) + 1)) for k in range(1, MORE_SEEDS + 1)]
+
+
+def seed_snapshots(session: Session) -> list[Snapshot]:
+    """The newest snapshots of the other seeds."""
+    snapshots = [runner.snapshot() for runner in session.seed_runners]
+    return [snapshot for snapshot in snapshots if snapshot is not None and snapshot.t > 0]

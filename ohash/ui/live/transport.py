@@ -1,4 +1,7 @@
-"""Presets, play and pause, step, reset, seed, pace, and the buttons of the gallery."""
+"""Presets, play and pause, step, reset, seed, pace, and the buttons of the gallery.
+
+On a phone also a strip at the bottom of the screen with Play and one slider, beside whatever chart is in view.
+"""
 
 import secrets
 from functools import partial
@@ -8,10 +11,13 @@ import streamlit as st
 from ohash.engine.live.pace import Pace
 from ohash.engine.live.presets import PRESETS, Preset, preset
 from ohash.engine.live.runner import Runner
+from ohash.engine.params import rows_of
 from ohash.models.registry import find
 from ohash.plots.live.other_runs import comparable
+from ohash.ui.live import rail
 from ohash.ui.live.health import health_area
 from ohash.ui.parts import present
+from ohash.ui.parts.controls import control
 from ohash.ui.session import live_run, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
@@ -197,3 +203,35 @@ def _pace_name(pace: Pace) -> str:
 
 def _set_codes(session: Session, codes: str) -> None:
     session.before = codes == "before"
+
+
+def dock(session: Session, runner: Runner) -> None:
+    """Play or pause, which parameter, and its slider; nothing on a wide screen, where the rail is in view."""
+    rows = rows_of(session.params)
+    names = [key for key in rail.VISIBLE if key in rows]
+    if not session.narrow or not names:
+        return
+    session.docked = session.docked if session.docked in names else names[0]
+    with st.container(key="dock", horizontal=True, vertical_alignment="center"):
+        playing, over = is_playing(session, runner), runner.state in OVER
+        st.button(
+            "Pause" if playing else "Play", icon=":material/pause:" if playing else ":material/play_arrow:",
+            type="primary", key="dock_play", on_click=once(play_pause), args=(session, over),
+        )  # fmt: skip
+        chosen = slot("docked", session.docked, names)
+        st.selectbox(
+            "parameter", chosen.options, chosen.index, key=chosen.key, label_visibility="collapsed", width=64,
+            format_func=lambda key: rows[key].symbol, on_change=on_choice(chosen, partial(_set_docked, session)),
+        )  # fmt: skip
+        row = rows[session.docked]
+        control(
+            row,
+            rail.current_values(session)[row.key],
+            partial(rail.change, session),
+            name=f"dock_{row.key}",
+            label=False,
+        )
+
+
+def _set_docked(session: Session, key: str) -> None:
+    session.docked = key

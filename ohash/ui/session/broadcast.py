@@ -1,7 +1,8 @@
-"""The pictures of a run that many watch: drawn once for all who look at it in the same way, and fetched by browsers.
+"""What is drawn of a run that many watch: once for all who look at it in the same way.
 
-They do not go through Streamlit's sessions, whose work for each picture of each viewer costs more than the run itself.
-The address of a run's pictures holds an unguessable key that only its viewers get.
+`Drawings` are its charts and gallery, `Broadcast` its pictures, which browsers fetch. Those do not go through
+Streamlit's sessions, whose work for each picture of each viewer costs more than the run itself. The address of
+a run's pictures holds an unguessable key that only its viewers get.
 """
 
 import asyncio
@@ -9,8 +10,9 @@ import gzip
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ohash.engine.snapshot import Snapshot
+from ohash.plots.axis_ranges import AxisRanges
 
 PATH = "/ohash-pictures"
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
@@ -26,6 +29,8 @@ FASTEST_SECONDS = 0.2  # between two pictures
 ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
 SHARE = 0.3  # of one core for all pictures and answers of a run
 LOOKS = 24  # ways of looking at one run that are kept; there are 96
+
+D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -129,3 +134,41 @@ async def send_picture(request: Request) -> Response:
 
 
 ROUTES = [Route(f"{PATH}/{{key}}", send_picture, methods=["GET"])]
+
+
+class LatestDrawings:
+    """What was drawn of the latest version of something, in every way somebody wanted it."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._latest: tuple[object, dict[Hashable, Any]] = (None, {})  # replaced as one, because threads share it
+
+    def get(self, version: object, how: Hashable, draw: Callable[[], D]) -> D:
+        """What `draw` returns; called once per version and way of drawing."""
+        known, drawn = self._latest
+        if version != known:
+            drawn = {}
+            self._latest = version, drawn
+        if how not in drawn:
+            drawn[how] = draw()
+        return cast(D, drawn[how])
+
+
+@dataclass
+class Drawings:
+    """The charts and the gallery of a run, how wide its axes have become, and the pictures that a crowd sees."""
+
+    axis_ranges: AxisRanges = field(default_factory=AxisRanges)
+    charts: LatestDrawings = field(default_factory=LatestDrawings)
+    gallery: LatestDrawings = field(default_factory=LatestDrawings)
+    broadcast: Broadcast | None = None
+    _shown: tuple[Snapshot | None, float] = (None, 0.0)
+
+    def recent(self, now: Snapshot, seconds: float) -> Snapshot:
+        """A snapshot that somebody got at most so long ago; `now`, if there is none."""
+        shown, at = self._shown
+        moment = time.monotonic()
+        if shown is not None and moment - at < seconds:
+            return shown
+        self._shown = now, moment
+        return now

@@ -6,15 +6,18 @@ paused, and later stopped. Beyond the limit, runs wait in line. On a busy server
 share one run; it is stopped or paused when none of them watches. Nothing here depends on Streamlit.
 """
 
+import ctypes
+import gc
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
 from ohash.engine.narrative import amount
-from ohash.runtime.memory import release_memory
 
 GRACE_SECONDS = 10.0
 LAST_FRAME_SECONDS = 2.0
@@ -28,6 +31,14 @@ SENDING_SECONDS = 0.005  # CPU time of Streamlit for a frame besides drawing it
 SHARE_OF_FRAMES = 0.6  # of one core; the rest is left to the runs
 # Runs, or sessions with one: from here on, a newcomer joins a run of the same experiment.
 BUSY = 2 * (os.cpu_count() or 1)
+
+
+def release_memory() -> None:
+    """Collect what hangs in circles, and return free pages to the system (glibc keeps them otherwise)."""
+    gc.collect()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 class Work(Protocol):

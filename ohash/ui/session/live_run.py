@@ -1,4 +1,7 @@
-"""The live run of a tab: started, replaced, restarted, and changed while it runs."""
+"""The live run of a tab: started, replaced, restarted, and changed while it runs.
+
+While the first one starts, the recording of the default run is shown.
+"""
 
 import time
 from weakref import WeakKeyDictionary
@@ -6,17 +9,18 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from ohash.engine.live.presets import PRESETS, Preset
+from ohash.engine.live.recording import Recording
 from ohash.engine.live.runner import Runner
 from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.threads import one_blas_thread_for_ever
+from ohash.streams.samples import sample_folder
 from ohash.ui.session import earlier_runs, own_data
 from ohash.ui.session.address import IGNORED, warnings_of
-from ohash.ui.session.drawings import Drawings
+from ohash.ui.session.broadcast import Drawings
 from ohash.ui.session.hub import Hub
-from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session, WatchTime
 
 _drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
@@ -229,3 +233,19 @@ def _start(session: Session, *, share: bool) -> None:
         hub().join_or_run(session.id, session.params, make)
     else:
         hub().run(session.id, make(), companions)
+
+
+@st.cache_resource(show_spinner=False)
+def recording() -> Recording | None:
+    """None if its file is missing or no longer belongs to the default preset."""
+    file = sample_folder() / "recording.npz"
+    if not file.is_file():
+        return None
+    loaded = Recording(file)
+    return loaded if loaded.params == PRESETS[0].params() else None
+
+
+def recording_of(params: ExperimentParams) -> Recording | None:
+    """The recording, if it is of this experiment."""
+    loaded = recording()
+    return loaded if loaded is not None and loaded.params == params else None

@@ -1,4 +1,4 @@
-"""The session of this browser tab, opened from the address bar. Touches session_state."""
+"""The session of this browser tab, opened from the address bar; and what its browser reports. Touches session_state."""
 
 import secrets
 from dataclasses import replace
@@ -9,10 +9,12 @@ import streamlit as st
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
+from ohash.models.registry import find
 from ohash.ui.session import access, address, advices, comparisons, live_run, own_data, view_state
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
+from ohash.ui.workarounds.browser import BrowserReport, listen
 
 # of a session whose tab turns to another experiment
 KEPT = ("earlier", "narrow", "reduced_motion", "comparison", "comparison_runner", "advice", "advice_runner")
@@ -103,3 +105,23 @@ def _preset_of(params: ExperimentParams) -> str:
 def _with_seed_0() -> dict[str, ExperimentParams]:
     """Every preset, made once for all sessions."""
     return {one.key: one.params().with_values(seed=0) for one in PRESETS}
+
+
+def follow_browser(session: Session) -> None:
+    """Note what the browser reports; with reduced motion a run waits for Play, and a comparison is redrawn rarely."""
+
+    def report(browser: BrowserReport) -> None:
+        session.narrow, session.reduced_motion = browser.narrow, browser.reduced_motion
+        if session.reduced_motion and session.playing:  # restart what began when the page was opened
+            session.playing = False
+            live_run.commit(session, session.params, preset=session.preset, keep_ghost=False)
+
+    def choose_query(row: int | None) -> None:
+        session.query_row = row
+
+    def choose_pair(pair: int) -> None:
+        if find(session.params.method).key in ("oh", "mmoh"):
+            session.pair, session.own_pair, session.stages_shown = pair, None, 1
+            session.opens_step = True
+
+    listen(report, choose_query, choose_pair)

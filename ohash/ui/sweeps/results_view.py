@@ -22,9 +22,8 @@ from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
 from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
-from ohash.ui.parts.figures import pdf_offered
 from ohash.ui.parts.notices import show_error
-from ohash.ui.parts.sharing import file_stem
+from ohash.ui.parts.sharing import file_stem, pdf_offered
 from ohash.ui.parts.static_chart import NO_BUTTONS
 from ohash.ui.session import live_run
 from ohash.ui.session import own_data as session_data

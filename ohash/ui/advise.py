@@ -1,12 +1,14 @@
-"""The ticking parts of the page: the answer, what would change it, the picture and the table."""
+"""Learn or rotate?: the data and how much is measured, the answer, what would change it, the picture and the table."""
 
 import html
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from ohash.advice.export import contender_rows, engine_notes, kind_words, protocol, query_rows, table
+from ohash.advice.params import AdviceParams, rows
 from ohash.advice.results import AdviceSnapshot
 from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import Verdict
@@ -14,7 +16,8 @@ from ohash.plots.advice import CHARTS, found_by_bytes
 from ohash.plots.plotly import figure, to_html
 from ohash.plots.svg import to_svg
 from ohash.tables import rows_to_csv
-from ohash.ui.parts import background_work, static_chart
+from ohash.ui.parts import background_work, catalogue, static_chart
+from ohash.ui.parts.controls import control
 from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html, what_a_link_holds
 from ohash.ui.session import advices
@@ -154,3 +157,29 @@ def _export(runner: AdviceRunner) -> None:
 def _run_again(session: Session) -> None:
     assert session.advice is not None
     advices.choose(session, session.advice, restart=True)
+
+
+def controls(session: Session, now: AdviceParams) -> None:
+    """All controls; any change asks again."""
+    choose_data(session, now)
+    for key, row in rows().items():
+        control(row, getattr(now.options, key), lambda key, value: _change(session, key, value), name=f"advise_{key}")
+    st.page_link("pages/data.py", label="Bring your own vectors and clicks", icon=":material/upload:")
+
+
+def choose_data(session: Session, now: AdviceParams) -> None:
+    """The data set."""
+
+    def pick(key: str) -> None:
+        dataset, content = catalogue.split_key(key)
+        advices.choose(session, AdviceParams(dataset, content, now.options))
+
+    catalogue.choose(session, "advise_data", now.dataset, now.content, pick)
+
+
+def _change(session: Session, key: str, value: Any) -> None:
+    assert session.advice is not None
+    try:
+        advices.choose(session, session.advice.with_values(**{key: value}))
+    except ValueError as error:
+        session.warnings = [str(error)]

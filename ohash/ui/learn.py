@@ -1,8 +1,12 @@
-"""The lessons beside the playground, or under it: a question, and after a guess the answer."""
+"""The playground, and the lessons beside it or under it: a question, and after a guess the answer.
+
+The playground is a component, mounted once and computed in the browser; nothing comes back to the server.
+"""
 
 from functools import partial
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from ohash.plots.glossary import cards_in_markdown, glossary, terms_in, with_cards
 from ohash.ui.parts import present
@@ -11,9 +15,25 @@ from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import page_address
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.downloads import lasting
+from ohash.web.files import about, component_script, markup, style
 from ohash.web.lessons import Lesson, lessons, without_emphasis
 
 SCENE = "lesson-"  # and its number, as `present=` names it
+
+
+@st.cache_resource
+def _component() -> ComponentRenderer:
+    return st.components.v2.component("ohash_playground", html=markup(), css=style(), js=component_script())
+
+
+def show_about() -> None:
+    """What it is, in two sentences."""
+    st.caption(about(), width="stretch", unsafe_allow_html=True)
+
+
+def show_playground(start: str, scenes: dict[str, dict[str, object]]) -> None:
+    """The playground itself; `start` is the link it opens with, "" for that of the address."""
+    _component()(key="playground", data={"start": start, "lessons": scenes})
 
 
 def show_scenes(session: Session) -> None:

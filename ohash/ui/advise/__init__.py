@@ -1,1 +1,0 @@
-"""The page that answers: learn codes from clicks, or rotate?"""
