@@ -117,9 +117,17 @@ if (!window.ohashClass) {
   // A frame that was under way writes the old address again, and Streamlit takes the query of the last message.
   const lost = (now) => here() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
   const stuck = (now) => new URLSearchParams(location.search).has("place") && now - turned > TURNING;
+  // The server has read the key: it must not be in a link that the lecturer copies for the class.
+  const dropKey = () => {
+    const address = new URL(location.href);
+    if (!address.searchParams.has("key")) return;
+    address.searchParams.delete("key");
+    history.replaceState(history.state, "", address);
+  };
   const hear = (answer, sent) => {
     if (answer.number < mine) [told, mine] = [null, -1];  // the server was started again, and has forgotten
     [owner, known] = [answer.owner, answer.number];
+    if (owner) dropKey();
     if (sent !== null && answer.place === sent) {
       [told, mine] = [sent, answer.number];
       if (!sent) stops = false;

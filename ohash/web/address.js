@@ -11,8 +11,16 @@ function inClass() {
   return says("leads") === "yes" || (says("been") !== null && says("follows") !== "no");
 }
 
+// The key of a lecturer is not for those who get the link.
+function withoutKey(link) {
+  const address = new URL(link);
+  if (address.searchParams.has("key")) address.searchParams.delete("key");
+  return address.href;
+}
+
 const here = {
-  title: "Copy link", copy: () => location.href, otherwise: "In the address bar", fragment: () => location.hash,
+  title: "Copy link", copy: () => withoutKey(location.href), otherwise: "In the address bar",
+  fragment: () => location.hash,
   keepPlaying: (mark) => inTab((tab) => (mark ? tab.setItem(PLAYS, mark) : tab.removeItem(PLAYS))),
   wasPlaying: (mark) => inTab((tab) => tab.getItem(PLAYS)) === mark,
 };

@@ -203,6 +203,18 @@ def test_a_turn_that_was_lost_is_made_again(lecturer: Any, student: Any, classro
     assert student.evaluate("window.kept"), "without a load"
 
 
+def test_the_key_is_in_no_link_that_a_lecturer_copies(lecturer: Any, classroom: Dashboard) -> None:
+    lecturer.add_init_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    lecturer.goto(f"{classroom.url}/learn?key={KEY}&data=moons&seed=3&at=20")
+    lecturer.locator("[data-press=link]").click()
+    until(lambda: "seed=3" in str(lecturer.evaluate("window.copied")), "the link is copied")
+    assert KEY not in lecturer.evaluate("window.copied")
+    until(lambda: "key=" not in where(lecturer), "it is taken out of the address")
+    assert "seed=3" in where(lecturer)
+    lecturer.reload()
+    lecturer.get_by_role("button", name="Follow me").wait_for()
+
+
 def test_another_window_of_the_lecturer_is_not_led_away(lecturer: Any, student: Any, classroom: Dashboard) -> None:
     other = student  # a browser that has not shown the key yet
     lead_from(lecturer, classroom)
