@@ -23,7 +23,7 @@ TERMS = {
     "W": "The matrix of a model: one column, that is one hyperplane, per bit.",
     "R": "The similarity loss of a pair: by how many bits its distance misses what it should be, Eq. (3).",
     "ΣR": "The cumulative loss: the similarity losses R of all pairs so far, added up.",
-    "δ": "The margin of a bit: how far the nearer of the two items is from its hyperplane, Eq. (19).",
+    "δ": "The margin of a bit: the smaller |wᵀx| of the two items. A small one takes a small update to flip, Eq. (19).",
     "p₀": "How many bits must flip for the pair to have no loss, Eq. (17).",
     "g": "Zero-loss codes: the codes of the pair after the p₀ cheapest flips, Algorithms 2 and 3.",
     "H": "How well the present codes h fit the hyperplanes, Eq. (4).",

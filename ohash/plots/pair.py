@@ -136,11 +136,12 @@ def _candidates(step: PairStep) -> Stage:
     flips, br = step.flips, dissimilar_threshold(step.beta, len(step.h_i))
     if step.s == 1:
         tex = rf"p_0 = D_h - \alpha = {step.D_h} - {step.alpha} = {step.p0}"
-        pool = f"the {len(flips.pool)} bits that differ"
+        kind = "differ"
     else:
         tex = rf"p_0 = \lceil \beta r \rceil - D_h = \lceil {_n(br)} \rceil - {step.D_h} = {step.p0}"
-        pool = f"the {len(flips.pool)} bits that agree"
-    text = f"Of {pool}, {step.p0} must be flipped; the cheapest are those whose hyperplane passes nearest to an item."
+        kind = "agree"
+    pool = f"the {len(flips.pool)} bits that {kind}" if len(flips.pool) > 1 else f"the one bit that {kind}s"
+    text = f"Of {pool}, {step.p0} must be flipped; the cheapest have the smallest margin δ, whichever item it is of."
     equations = (
         tex + r"\qquad \text{Eq. (17)}",
         r"\delta_k = \min(|w_k^T x_i|,\ |w_k^T x_j|)\qquad \text{Eq. (19)}",
