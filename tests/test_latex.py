@@ -8,15 +8,16 @@ import pytest
 
 from ohash.comparison.export import to_latex as comparison_latex
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, PROFILES
+from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES
 from ohash.paper.recording import read_recording
 from ohash.paper.tables import claims_table, data_table, figure_table
 from ohash.store.store import Store
 from ohash.sweeps.report import to_latex as sweep_latex
 from ohash.sweeps.results import Point
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from tests.comparison.snapshots import snapshot
 
 pytestmark = pytest.mark.slow

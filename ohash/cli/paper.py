@@ -29,9 +29,10 @@ from ohash.core import validation
 from ohash.engine.narrative import duration
 from ohash.models.registry import find
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, PROFILES, Figure, Omission
+from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES, Omission
 from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.store.store import Store

@@ -63,7 +63,8 @@ from ohash.sweeps.results import (
     place_text,
     to_csv,
 )
-from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
+from ohash.sweeps.specification import check_datasets, read_sweep
+from ohash.sweeps.sweep import Sweep
 
 MOST_ERRORS = 10
 WIDTH, HEIGHT = 88, 66  # millimetres of an exported figure: one column of a journal

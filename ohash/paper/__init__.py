@@ -1,8 +1,8 @@
 """The paper's evaluation, reproduced: its figures as sweeps, its claims as tests of what was measured.
 
-`settings` are the data, `figures` the sweeps, `measurements` reads their cells from a store; `quality_claims` and
-`cost_claims` test them, `verdicts` turns effects with intervals into verdicts, `findings` joins both; `tables` writes
-text, LaTeX and BibTeX.
+`settings` are the data, `protocol` says how methods are run on them, `figures` are the sweeps, `measurements` reads
+their cells from a store; `quality_claims` and `cost_claims` test them, `verdicts` turns effects with intervals into
+verdicts, `findings` joins both; `tables` writes text, LaTeX and BibTeX.
 """
 
 from typing import TYPE_CHECKING
@@ -11,9 +11,10 @@ from ohash.runtime import lazy
 
 if TYPE_CHECKING:
     from ohash.paper.claims import CLAIMS
-    from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+    from ohash.paper.figures import FIGURES, Figure
     from ohash.paper.findings import Claim, Finding, judge_claim
     from ohash.paper.measurements import Measurements
+    from ohash.paper.protocol import PROFILES, Profile
 
 __all__ = [
     "CLAIMS", "FIGURES", "PROFILES", "Claim", "Figure", "Finding", "Measurements", "Profile", "judge_claim",
@@ -28,8 +29,8 @@ __getattr__, __dir__ = lazy.attach(
         "Figure": "figures",
         "Finding": "findings",
         "Measurements": "measurements",
-        "PROFILES": "figures",
-        "Profile": "figures",
+        "PROFILES": "protocol",
+        "Profile": "protocol",
         "judge_claim": "findings",
     },
 )

@@ -1,29 +1,21 @@
 """The paper's figures 2 to 8, the effect of what it recommends, two claims it does not test, and every method here.
 
-Common to all: α = 0, C = 0.1, r = 64, unit-length vectors centred with the mean of a warm-up of 300 points, unless a
-figure varies it. Codes are judged before the first and after the last pair. Every parameter that a data set may have a
-default for is set here, so the cells do not depend on what the dashboard opens a data set with.
-
-Two protocols. "As recommended", which decides the verdicts: each method works on the features its authors made it for,
-as its spec declares; for OH, MMOH and the other kernel methods that is an RBF map of σ = 1 on 300 anchors. Beside it at
-r = 64, "all on RBF": every method on that map. OH without the kernel is shown beside OH, too.
+`protocol` says how the methods are run.
 
 Figures that compare methods also have those of plugins that learn as theirs do; the claims are about the paper's only.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ohash.core.features import FeatureParams
-from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find, own_methods
+from ohash.paper.protocol import BASE, COMMON_R, Profile, able_methods, method_case, other_kernels
 from ohash.paper.settings import Setting, settings
-from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
-from ohash.streams.drift import DriftParams
-from ohash.streams.pairs import StreamParams
-from ohash.sweeps.sweep import Sweep, build_sweep
+from ohash.streams.datasets.paper_setting import PAPER_R
+from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import Sweep
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
@@ -40,80 +32,9 @@ EVERY = (
     "sdoh", "ohweu", "sketch_hash", "ssbc", "unifdiag", "ksh", "sdh", "fasthash", "itq", "lsh", "kernel_lsh", "klsh",
     "rotated", "rabitq", "pq",
 )  # fmt: skip
-# What no data set decides: how pairs come, what a run does, and the features but for the kernel, which is the method's.
-BASE: dict[str, Any] = {
-    **asdict(FeatureParams()), **asdict(StreamParams()), **asdict(DriftParams()), **asdict(RunParams()),
-    **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_FEATURES["m"], "judged_at": "ends",
-}  # fmt: skip
-# Parameters of a method that a data set may have a default for.
-OF_DATA = ("alpha", "beta", "C", "center")
-# What authors set where there are hundreds of classes, as on tracks: BSODH on Places205.
-MANY_CLASSES = 100
-FOR_MANY_CLASSES: dict[str, dict[str, Any]] = {"bsodh": {"similar": 1.0, "dissimilar": 0.0, "fit": 0.8, "lambda_": 0.9}}
-COMMON_R = PAPER_R  # of the second protocol
 LEAST_CLASSES = 6  # of data whose classes arrive one after another
 BEFORE_NEW, AFTER_NEW = 10_000, 30_000  # pairs after which half of the classes, and all of them, have arrived
 EARLY, LATE, AFTER_CHANGE = 500, 10_000, 2_000  # pairs before the change of figure "change", and after it
-
-
-@dataclass(frozen=True)
-class Omission:
-    """Cells that a profile leaves out, and why: a method on kinds of data, at code lengths (empty: all).
-
-    The figure of training times has them all.
-    """
-
-    method: str
-    reason: str
-    kinds: tuple[str, ...] = ()
-    bits: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        """In words.
-
-        >>> str(Omission("fasthash", "too slow", ("tracks",))), str(Omission("ssbc", "too slow", bits=(32, 128)))
-        ('FastHash on tracks (too slow)', 'SSBC at 32 and 128 bits (too slow)')
-        """
-        where = f" on {' and '.join(self.kinds)}" if self.kinds else ""
-        where += f" at {' and '.join(map(str, self.bits))} bits" if self.bits else ""
-        return f"{variant_title(self.method)}{where} ({self.reason})"
-
-    def covers(self, method: str, setting: Setting, r: int) -> bool:
-        """Whether a cell is left out."""
-        here = (not self.kinds or setting.kind in self.kinds) and (not self.bits or r in self.bits)
-        return here and method == self.method
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How much is run. `lighter` sets cheaper parameters for some methods; those of a profile here have none."""
-
-    key: str
-    title: str
-    seeds: int
-    bits: tuple[int, ...]
-    timed_bits: tuple[int, ...]
-    pairs: int
-    lighter: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
-    left_out: tuple[Omission, ...] = ()
-
-    def describe(self) -> str:
-        """The profile on one line."""
-        bits = ", ".join(map(str, self.bits))
-        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
-
-    def leaves_out(self, method: str, setting: Setting, r: int) -> bool:
-        """Whether a cell is not run."""
-        return any(one.covers(method, setting, r) for one in self.left_out)
-
-
-QUICK = Profile(
-    "quick", "Quick: under a quarter of an hour on two cores", 1, (16, 64), (16, 64, 128), 10_000,
-)  # fmt: skip
-FULL = replace(
-    QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
-)  # fmt: skip
-PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
 
 
 def describe_batch_methods() -> str:
@@ -156,7 +77,7 @@ class Figure:
 
     def among(self, methods: Sequence[str], data: Sequence[Setting] | None = None) -> tuple[str, ...]:
         """Those of `methods` that are in it and can learn from some of its data."""
-        able = {key for setting in self.settings(data) for key in _able(self.all_methods, setting)}
+        able = {key for setting in self.settings(data) for key in able_methods(self.all_methods, setting)}
         return tuple(key for key in self.all_methods if key in methods and key in able)
 
     @property
@@ -276,22 +197,6 @@ FIGURES = {
 }  # fmt: skip
 
 
-def variant(method: str, kernel: str) -> str:
-    """The name of a method on features other than its own.
-
-    >>> variant("itq", "rbf")
-    'itq@rbf'
-    """
-    return f"{method}@{kernel}"
-
-
-def variant_title(name: str) -> str:
-    """The title of a method or variant; that of a plugin is marked."""
-    method, _, kernel = name.partition("@")
-    title = find(method).title.partition(" (")[0] + (" (yours)" if method in own_methods() else "")
-    return title + {"": "", "rbf": " on RBF", "none": " without kernel"}[kernel]
-
-
 @lru_cache(maxsize=64)
 def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...], methods: tuple[str, ...]) -> Sweep:
     base = {**BASE, "pairs": {"5": 1_000_000, "7": 20_000}.get(figure.key, profile.pairs)}
@@ -304,7 +209,7 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...], methods:
     cases = [
         {**_case(figure, profile, setting, method), **_values(figure, x)}
         for setting in data
-        for method in _able(methods, setting)
+        for method in able_methods(methods, setting)
         for x in _xs(figure, profile, method)
         if figure.key == "7" or not profile.leaves_out(method, setting, x if figure.varies == "r" else PAPER_R)
     ]
@@ -312,8 +217,8 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...], methods:
         cases += [
             {**_case(figure, profile, setting, method), "r": COMMON_R, "kernel": kernel}
             for setting in data
-            for method in _able(methods, setting)
-            for kernel in _other_kernels(method)
+            for method in able_methods(methods, setting)
+            for kernel in other_kernels(method)
             if not profile.leaves_out(method, setting, COMMON_R)
         ]
     if data and not cases:
@@ -336,46 +241,15 @@ def _values(figure: Figure, x: Any) -> dict[str, Any]:
     return {figure.varies: x, **({"pairs": x + AFTER_CHANGE} if figure.varies == "drift_at" else {})}
 
 
-def _other_kernels(method: str) -> tuple[str, ...]:
-    """The features of a method in the second protocol, and of OH without its kernel."""
-    if method == "oh":
-        return ("none",)
-    return ("rbf",) if find(method).features != "kernel" else ()
-
-
-def _able(methods: Iterable[str], setting: Setting) -> Iterable[str]:
-    """The methods that can learn from this data set."""
-    for method in methods:
-        spec = find(method)
-        if setting.kind != "metric" or spec.supervision != "labels" or spec.pairwise:
-            yield method
-
-
 def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
-    spec = find(method)
-    own = spec.params()
-    case: dict[str, Any] = {**setting.values, "method": method, "kernel": own_kernel(method)}
-    case |= {key: getattr(own, key) for key in OF_DATA if key in spec.table}
-    if "frozen" in getattr(spec.table.get("center"), "choices", ()):
-        case["center"] = "frozen"
-    case |= profile.lighter.get(method, {})
-    if setting.classes >= MANY_CLASSES:
-        case |= FOR_MANY_CLASSES.get(method, {})
-    if method in ("oh", "mmoh"):
-        case |= {**PAPER_MODEL, "beta": setting.beta}
-    if method == "mmoh":
-        case["T"] = 4
-        if figure.key == "methods":
-            case["r"] = PAPER_R // case["T"]
+    """The parameters of a method on a data set, but for the one that the figure varies."""
+    case = method_case(profile, setting, method)
+    if method == "mmoh" and figure.key == "methods":
+        case["r"] = PAPER_R // case["T"]
     if figure.key == "arrival":
         case["period"] = arrival_period(setting.classes)
     case.pop(figure.varies, None)
     return case
-
-
-def own_kernel(method: str) -> str:
-    """The kernel of the features that a method was made for."""
-    return kernel_for(find(method), "rbf")
 
 
 def arrival_period(classes: int) -> int:

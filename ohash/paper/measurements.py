@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure, Profile, own_kernel, variant
+from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
+from ohash.paper.protocol import Profile, own_kernel, variant
 from ohash.paper.recording import Recording
 from ohash.paper.settings import Setting, own_settings
 from ohash.store.store import Store

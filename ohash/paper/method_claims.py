@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ohash.models.registry import find
-from ohash.paper.figures import COMMON_R, ONLINE, SUPERVISED, describe_batch_methods, variant, variant_title
+from ohash.paper.figures import ONLINE, SUPERVISED, describe_batch_methods
 from ohash.paper.findings import Claim, Judge
 from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.protocol import COMMON_R, variant, variant_title
 from ohash.paper.quality_claims import map_gain
 from ohash.paper.settings import Setting
 from ohash.paper.verdicts import EQUAL, Part, above, difference, equal

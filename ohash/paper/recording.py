@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.paper.figures import FIGURES, Profile
+from ohash.paper.figures import FIGURES
+from ohash.paper.protocol import Profile
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays
 from ohash.store.store import Store

@@ -8,10 +8,11 @@ import numpy as np
 
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import FIGURES, Figure, variant_title
+from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
+from ohash.paper.protocol import variant_title
 from ohash.paper.settings import Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, seeds_text
-from ohash.paper.figures import FULL
 from ohash.paper.measurements import Floats
+from ohash.paper.protocol import FULL
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run yet"]
 NEAR = 2.0  # a ratio within this factor of the paper's is about the same

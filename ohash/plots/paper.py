@@ -10,9 +10,10 @@ import numpy as np
 
 from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, COMMON_R, ONLINE, ONLINE_INPUTS, TIMED, Figure, variant_title
+from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, ONLINE, ONLINE_INPUTS, TIMED, Figure
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
+from ohash.paper.protocol import COMMON_R, variant_title
 from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Marker, Series

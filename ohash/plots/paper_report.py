@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ohash._version import __version__
 from ohash.engine.narrative import duration
-from ohash.paper.figures import FIGURES, PROFILES, Figure
+from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES
 from ohash.paper.tables import (
     Table,
     bibtex,

@@ -1,9 +1,9 @@
 """Grids of experiments: described, estimated, run in processes or on a cluster, and summarised.
 
-`sweep` describes a grid and writes it as code, `halving` stops poor settings of it early, `estimate` measures its cost,
-`execution` runs it by one of the `executors`, with `leases` so that several processes share the work; `results` reads
-points and the best of them from the store. `files` are what a store keeps besides runs, `launch` starts sweeps in
-separate processes.
+`sweep` describes a grid and writes it as code, `specification` reads and checks one, `halving` stops poor settings
+early, `estimate` measures its cost, `execution` runs it by one of the `executors`, with `leases` so that several
+processes share the work; `results` reads points and the best of them from the store. `files` are what a store keeps
+besides runs, `launch` starts sweeps in separate processes.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,8 @@ from ohash.runtime import lazy
 if TYPE_CHECKING:
     from ohash.sweeps.execution import SweepExecution
     from ohash.sweeps.results import BestPoint, Point, SweepResults, best_points, collect_points
-    from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read_sweep
+    from ohash.sweeps.specification import build_sweep, read_sweep
+    from ohash.sweeps.sweep import Cell, Sweep
 
 __all__ = [
     "BestPoint", "Cell", "Point", "Sweep", "SweepExecution", "SweepResults", "best_points", "build_sweep",
@@ -31,8 +32,8 @@ __getattr__, __dir__ = lazy.attach(
         "SweepExecution": "execution",
         "SweepResults": "results",
         "best_points": "results",
-        "build_sweep": "sweep",
+        "build_sweep": "specification",
         "collect_points": "results",
-        "read_sweep": "sweep",
+        "read_sweep": "specification",
     },
 )

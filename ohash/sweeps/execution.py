@@ -26,7 +26,8 @@ from ohash.sweeps.files import load_own_data, save_own_data, save_sweep, with_ow
 from ohash.sweeps.halving import open_rounds, planned_cells
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.results import SweepResults
-from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, check_datasets, read_sweep
+from ohash.sweeps.specification import SPEC_KEYS, build_sweep, check_datasets, read_sweep
+from ohash.sweeps.sweep import Cell, Sweep
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2

@@ -18,7 +18,8 @@ from ohash.store.store import Store
 from ohash.store.traces import write_atomically
 from ohash.streams.dataset import Dataset
 from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
-from ohash.sweeps.sweep import Sweep, build_sweep, read_sweep
+from ohash.sweeps.specification import build_sweep, read_sweep
+from ohash.sweeps.sweep import Sweep
 
 DATA, END = "data", ".frame"
 MOST_BYTES = 2**30

@@ -12,9 +12,10 @@ import ohash
 from ohash.engine.narrative import duration
 from ohash.models.registry import find, own_methods
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile, variant_title
+from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import ROUNDING, Measurements
+from ohash.paper.protocol import PROFILES, Profile, variant_title
 from ohash.paper.recording import read_recording
 from ohash.paper.tables import bibtex, claims_table, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts

@@ -13,7 +13,7 @@ from ohash.engine.snapshot import to_frame
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 
 
 @pytest.fixture(scope="module")

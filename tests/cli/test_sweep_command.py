@@ -14,7 +14,7 @@ from ohash.cli.main import main
 from ohash.cli.sweep import SweepProgress
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.execution import Progress
-from ohash.sweeps.sweep import read_sweep
+from ohash.sweeps.specification import read_sweep
 from tests.sweeps.test_sweep import until
 
 SPEC = """

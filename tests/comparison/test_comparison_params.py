@@ -20,7 +20,7 @@ from ohash.engine.links import Limits
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
-from ohash.sweeps.sweep import from_values
+from ohash.sweeps.specification import from_values
 
 
 def some(methods=("oh", "hcoh", "itq", "sign"), **values):

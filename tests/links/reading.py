@@ -32,9 +32,10 @@ from ohash.engine.run_health import findings, health
 from ohash.engine.snapshot import Snapshot
 from ohash.paper import figures as paper_figures
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, QUICK, Profile
+from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES, QUICK, Profile
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots import compare as compare_charts
@@ -238,12 +239,12 @@ def paper(address: str) -> Reading:
     setting = next(one for one in EMBEDDED if one.key == small.setting)
     figures = [FIGURES[key] for key in small.figures]
     with (
-        patch.dict(paper_figures.PROFILES, {small.profile.key: small.profile}),
+        patch.dict(PROFILES, {small.profile.key: small.profile}),
         patch.object(paper_figures, "settings", lambda: (setting,)),
         tempfile.TemporaryDirectory() as folder,
     ):
         key, link = _app(_paper_profile, address)
-        profile, store = paper_figures.PROFILES[key], Store(folder)
+        profile, store = PROFILES[key], Store(folder)
         measured = Measurements(store, profile)
         sweeps = {figure.key: figure.sweep(profile) for figure in figures}
         for one in sweeps.values():

@@ -14,7 +14,7 @@ from ohash.comparison.params import build_comparison
 from ohash.engine.export import code_for as run_code
 from ohash.models import contract, registry
 from ohash.plots.live import charts
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import code_for as sweep_code
 
 RIGHT = template("mine")
@@ -60,7 +60,8 @@ def test_the_paper_page_has_it_among_every_method(own):
     assert registry.own_methods() == ()
     own.write_text(RIGHT)
     registry.add_plugin(own)
-    code = "from ohash.paper.figures import *; print(*{c.params.method for c in FIGURES['methods'].sweep(QUICK).cells})"
+    sweep = "FIGURES['methods'].sweep(PROFILES['quick'])"
+    code = f"from ohash.paper import *; print(*{{cell.params.method for cell in {sweep}.cells}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert registry.own_methods() == ("mine",) and {"mine", "oh"} <= set(done.stdout.split())
     own.write_text("import nothing_like_it")

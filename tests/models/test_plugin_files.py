@@ -23,7 +23,7 @@ from ohash.sweeps.files import (
     save_sweep,
     with_own_data,
 )
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from tests.plugin_registry import forget_plugins
 
 SPEC = """

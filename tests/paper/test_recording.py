@@ -7,9 +7,10 @@ import pytest
 
 from ohash.paper import figures
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, FULL, QUICK
+from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import FULL, QUICK
 from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED
 from ohash.store.store import Store

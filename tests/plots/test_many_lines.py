@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohash.paper.figures import FIGURES, QUICK
+from ohash.paper.figures import FIGURES
 from ohash.paper.measurements import Measurements, SeedResult
+from ohash.paper.protocol import QUICK
 from ohash.plots import layout, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.echarts import option
@@ -18,7 +19,7 @@ from ohash.plots.plotly import figure, linked, many, pickable
 from ohash.plots.svg import to_svg
 from ohash.store.store import Store
 from ohash.sweeps.results import Point
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 
 BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
 

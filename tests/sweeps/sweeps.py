@@ -1,6 +1,6 @@
 """A sweep of four cells."""
 
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 
 BASE = {"dataset": "tiny", "m": 16, "r": 8, "pairs": 120, "judged_at": "ends"}
 

@@ -5,7 +5,7 @@ import pytest
 from ohash.sweeps import estimate as sweep_cost
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from tests.sweeps.sweeps import tiny_sweep
 
 

@@ -12,7 +12,8 @@ from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import save_own_data, with_own_data
 from ohash.sweeps.results import collect_points
-from ohash.sweeps.sweep import build_sweep, code_for
+from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import code_for
 from tests.selection import first
 
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}

@@ -13,7 +13,8 @@ from ohash.sweeps.files import with_own_data
 from ohash.sweeps.halving import open_rounds, planned_cells
 from ohash.sweeps.report import best_of, importance, to_latex
 from ohash.sweeps.results import best_points, collect_points, count_cells, halving_text, to_csv
-from ohash.sweeps.sweep import build_sweep, code_for, from_values, read_sweep
+from ohash.sweeps.specification import build_sweep, from_values, read_sweep
+from ohash.sweeps.sweep import code_for
 from tests.engine.runs import own_data
 from tests.sweeps.sweeps import BASE, tiny_sweep
 

@@ -16,7 +16,7 @@ from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.report import best_of, importance, to_bibtex, to_latex
 from ohash.sweeps.results import Point, collect_points
-from ohash.sweeps.sweep import build_sweep, from_values
+from ohash.sweeps.specification import build_sweep, from_values
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
 GRID = {"beta": [0.25, 0.5], "C": [0.1, 1.0]}

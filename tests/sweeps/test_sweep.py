@@ -18,7 +18,7 @@ from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import delete_sweep, list_sweeps
 from ohash.sweeps.leases import CellLeases, activity, cancel
 from ohash.sweeps.results import collect_points
-from ohash.sweeps.sweep import build_sweep, from_values, read_sweep
+from ohash.sweeps.specification import build_sweep, from_values, read_sweep
 from tests.engine.patience import until
 from tests.sweeps.sweeps import BASE, tiny_sweep
 

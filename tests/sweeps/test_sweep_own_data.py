@@ -12,7 +12,7 @@ from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import delete_sweep, save_sweep
 from ohash.sweeps.results import collect_points
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from tests.engine.runs import own_data
 
 

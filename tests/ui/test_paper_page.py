@@ -13,8 +13,9 @@ from ohash.cli.new_method import template
 from ohash.engine.params import experiment
 from ohash.models import registry
 from ohash.paper import figures, theory_claims
-from ohash.paper.figures import FIGURES, PROFILES, QUICK
+from ohash.paper.figures import FIGURES
 from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES, QUICK
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.tables import figure_table
 from ohash.plots.paper import charts, looks_of

@@ -20,7 +20,7 @@ from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import save_sweep
-from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.specification import build_sweep
 from ohash.ui.runs.actions import link
 from ohash.ui.runs.comparison import difference_text
 from ohash.ui.session import live_run, run_store

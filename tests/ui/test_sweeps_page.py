@@ -20,7 +20,8 @@ from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import list_sweeps, with_own_data
 from ohash.sweeps.leases import CellLeases, activity
 from ohash.sweeps.results import best_points, collect_points
-from ohash.sweeps.sweep import Sweep, build_sweep
+from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import Sweep
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.sweeps.link import compress, decode, encode, link_to

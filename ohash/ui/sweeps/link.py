@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import streamlit as st
 
-from ohash.sweeps.sweep import Sweep, check_datasets, from_values
+from ohash.sweeps.specification import check_datasets, from_values
+from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.sharing import link_here
 from ohash.ui.session.address import IGNORED
 from ohash.ui.workarounds.markdown import escape_markdown

@@ -15,7 +15,8 @@ from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
 from ohash.sweeps.files import with_own_data
 from ohash.sweeps.halving import planned_cells
-from ohash.sweeps.sweep import Cell, Sweep, build_sweep
+from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import Cell, Sweep
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import label_of
 from ohash.ui.parts.notices import show_error

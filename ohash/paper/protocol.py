@@ -1,0 +1,148 @@
+"""How the methods of the paper's figures are run: their parameters and features, and how much of it a profile runs.
+
+Common to all: α = 0, C = 0.1, r = 64, unit-length vectors centred with the mean of a warm-up of 300 points, unless a
+figure varies it. Codes are judged before the first and after the last pair. Every parameter that a data set may have a
+default for is set here, so the cells do not depend on what the dashboard opens a data set with.
+
+Two protocols. "As recommended", which decides the verdicts: each method works on the features its authors made it for,
+as its spec declares; for OH, MMOH and the other kernel methods that is an RBF map of σ = 1 on 300 anchors. Beside it at
+r = 64, "all on RBF": every method on that map. OH without the kernel is shown beside OH, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ohash.core.features import FeatureParams
+from ohash.engine.params import RunParams, kernel_for
+from ohash.models.registry import find, own_methods
+from ohash.paper.settings import Setting
+from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
+
+# What no data set decides: how pairs come, what a run does, and the features but for the kernel, which is the method's.
+BASE: dict[str, Any] = {
+    **asdict(FeatureParams()), **asdict(StreamParams()), **asdict(DriftParams()), **asdict(RunParams()),
+    **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_FEATURES["m"], "judged_at": "ends",
+}  # fmt: skip
+# Parameters of a method that a data set may have a default for.
+OF_DATA = ("alpha", "beta", "C", "center")
+# What authors set where there are hundreds of classes, as on tracks: BSODH on Places205.
+MANY_CLASSES = 100
+FOR_MANY_CLASSES: dict[str, dict[str, Any]] = {"bsodh": {"similar": 1.0, "dissimilar": 0.0, "fit": 0.8, "lambda_": 0.9}}
+COMMON_R = PAPER_R  # of the second protocol
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Cells that a profile leaves out, and why: a method on kinds of data, at code lengths (empty: all).
+
+    The figure of training times has them all.
+    """
+
+    method: str
+    reason: str
+    kinds: tuple[str, ...] = ()
+    bits: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Omission("fasthash", "too slow", ("tracks",))), str(Omission("ssbc", "too slow", bits=(32, 128)))
+        ('FastHash on tracks (too slow)', 'SSBC at 32 and 128 bits (too slow)')
+        """
+        where = f" on {' and '.join(self.kinds)}" if self.kinds else ""
+        where += f" at {' and '.join(map(str, self.bits))} bits" if self.bits else ""
+        return f"{variant_title(self.method)}{where} ({self.reason})"
+
+    def covers(self, method: str, setting: Setting, r: int) -> bool:
+        """Whether a cell is left out."""
+        here = (not self.kinds or setting.kind in self.kinds) and (not self.bits or r in self.bits)
+        return here and method == self.method
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much is run. `lighter` sets cheaper parameters for some methods; those of a profile here have none."""
+
+    key: str
+    title: str
+    seeds: int
+    bits: tuple[int, ...]
+    timed_bits: tuple[int, ...]
+    pairs: int
+    lighter: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
+    left_out: tuple[Omission, ...] = ()
+
+    def describe(self) -> str:
+        """The profile on one line."""
+        bits = ", ".join(map(str, self.bits))
+        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
+
+    def leaves_out(self, method: str, setting: Setting, r: int) -> bool:
+        """Whether a cell is not run."""
+        return any(one.covers(method, setting, r) for one in self.left_out)
+
+
+QUICK = Profile(
+    "quick", "Quick: under a quarter of an hour on two cores", 1, (16, 64), (16, 64, 128), 10_000,
+)  # fmt: skip
+FULL = replace(
+    QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
+)  # fmt: skip
+PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
+
+
+def able_methods(methods: Iterable[str], setting: Setting) -> Iterable[str]:
+    """The methods that can learn from this data set."""
+    for method in methods:
+        spec = find(method)
+        if setting.kind != "metric" or spec.supervision != "labels" or spec.pairwise:
+            yield method
+
+
+def method_case(profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
+    """The parameters of a method on a data set, before a figure varies one of them."""
+    spec = find(method)
+    own = spec.params()
+    case: dict[str, Any] = {**setting.values, "method": method, "kernel": own_kernel(method)}
+    case |= {key: getattr(own, key) for key in OF_DATA if key in spec.table}
+    if "frozen" in getattr(spec.table.get("center"), "choices", ()):
+        case["center"] = "frozen"
+    case |= profile.lighter.get(method, {})
+    if setting.classes >= MANY_CLASSES:
+        case |= FOR_MANY_CLASSES.get(method, {})
+    if method in ("oh", "mmoh"):
+        case |= {**PAPER_MODEL, "beta": setting.beta}
+    if method == "mmoh":
+        case["T"] = 4
+    return case
+
+
+def own_kernel(method: str) -> str:
+    """The kernel of the features that a method was made for."""
+    return kernel_for(find(method), "rbf")
+
+
+def other_kernels(method: str) -> tuple[str, ...]:
+    """The features of a method in the second protocol, and of OH without its kernel."""
+    if method == "oh":
+        return ("none",)
+    return ("rbf",) if find(method).features != "kernel" else ()
+
+
+def variant(method: str, kernel: str) -> str:
+    """The name of a method on features other than its own.
+
+    >>> variant("itq", "rbf")
+    'itq@rbf'
+    """
+    return f"{method}@{kernel}"
+
+
+def variant_title(name: str) -> str:
+    """The title of a method or variant; that of a plugin is marked."""
+    method, _, kernel = name.partition("@")
+    title = find(method).title.partition(" (")[0] + (" (yours)" if method in own_methods() else "")
+    return title + {"": "", "rbf": " on RBF", "none": " without kernel"}[kernel]

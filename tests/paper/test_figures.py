@@ -1,0 +1,87 @@
+"""The paper's figures as sweeps: every one is there, and a cell depends on nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from ohash.models.registry import find, hashers
+from ohash.paper import figures, method_claims
+from ohash.paper import settings as data
+from ohash.paper.figures import FIGURES
+from ohash.paper.findings import judge_claim
+from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import FULL, QUICK, Omission
+from ohash.store.store import Store
+from ohash.streams import registry
+from tests.paper.told import Told, claim
+
+
+@pytest.mark.parametrize("profile", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)], ids=lambda one: one.key)
+def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
+    assert [key for key in FIGURES if key.isdigit()] == ["2", "3", "4", "5", "6", "7", "8"]
+    measured = Measurements(Store(), profile)
+    for figure in FIGURES.values():
+        places = measured.cells(figure)
+        assert {where.setting for where in places} == {one.key for one in figure.settings()}
+        assert {where.method for where in places if "@" not in where.method} == set(figure.methods)
+        beside = {where.method: where.x for where in places if "@" in where.method}
+        assert set(beside.values()) == ({64} if figure.two_protocols else set())
+        assert all(len(cells) == profile.seeds for cells in places.values())
+    assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
+
+
+def test_every_method_here_is_in_one_figure_or_has_no_codes_of_r_bits():
+    embedded = {key for key, spec in hashers().items() if spec.hasher.__module__.startswith("ohash.")}
+    assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "bbq", "turboquant", "random_codes"}
+    for cell in FIGURES["methods"].sweep(QUICK).cells:
+        assert cell.params.model.r * getattr(cell.params.model, "T", 1) == 64
+    learn_labels = {key for key in figures.EVERY if find(key).supervision == "labels" and not find(key).pairwise}
+    by_distance = {where.method for where in Measurements(Store(), QUICK).cells(FIGURES["methods"])
+                   if where.setting == "fashion-metric"}  # fmt: skip
+    assert by_distance == set(figures.EVERY) - learn_labels
+
+
+def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
+    wanted = {key: [cell.key for cell in FIGURES[key].sweep(QUICK).cells] for key in ("4", "8", "arrival")}
+    known = registry.datasets()
+    chosen = {"C": 1.0, "beta": 0.9, "r": 8, "sigma": 3.0, "m": 77}
+    other = {key: replace(spec, kernel="none", normalize=False, defaults=chosen) for key, spec in known.items()}
+    monkeypatch.setattr(registry, "datasets", lambda: other)
+    figures._sweep.cache_clear()
+    assert wanted == {key: [cell.key for cell in FIGURES[key].sweep(QUICK).cells] for key in wanted}
+    figures._sweep.cache_clear()
+
+
+@pytest.mark.parametrize("profile", [QUICK, FULL], ids=["quick", "full"])
+def test_batch_methods_have_the_parameters_of_their_cards_and_the_text_says_which(profile):
+    for method, keys in (("ksh", ("8", "arrival", "methods")), ("fasthash", ("8", "methods"))):
+        card = find(method).params()
+        for key in keys:
+            for cell in FIGURES[key].sweep(profile, data.EMBEDDED, (method,)).cells:
+                assert replace(cell.params.model, r=card.r, seed=card.seed) == card
+    said = figures.describe_batch_methods()
+    assert "KSH learns from 1,000 points in up to 500 iterations" in said and "50 trees of depth 4" in said
+    assert said in FIGURES["8"].ours
+
+
+def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
+    assert not FULL.left_out and not QUICK.left_out
+    no_tracks = replace(FULL, left_out=(Omission("fasthash", "slow", ("tracks",)),))
+    for profile, runs in ((FULL, True), (no_tracks, False)):
+        cells = [(cell.params.method, cell.params.dataset) for cell in FIGURES["8"].sweep(profile).cells]
+        assert ("fasthash", "digits") in cells and ("ksh", "patches") in cells
+        assert (("fasthash", "patches") in cells) == runs
+    less = replace(
+        FULL, left_out=(Omission("ssbc", "slow", bits=(32, 128)), Omission("sketch_hash", "slow", bits=(128,)))
+    )
+    cells = [(cell.params.method, cell.params.model.r) for cell in FIGURES["6"].sweep(less).cells]
+    assert ("ssbc", 64) in cells and ("ssbc", 128) not in cells and ("sketch_hash", 32) in cells
+    told = {("6", "mmoh", r): 0.6 for r in FULL.bits} | {("6", "ssbc", r): 0.5 for r in (16, 64)}
+    measured = Told(told)
+    measured.profile = replace(less, seeds=3)
+    parts = list(method_claims._versus("6", "mmoh", "ssbc")(measured, data.EMBEDDED[3]))
+    assert [part.what for part in parts if part.decisive] == ["r = 16", "r = 64"]
+    told = {("6", method, r): 0.5 for method in figures.ONLINE for r in (64, 128)} | {("6", "mmoh", 64): 0.7}
+    measured.told = told | {("6", "mmoh", 128): 0.7}
+    parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
+    assert [(part.decisive, "not run" in part.what) for part in parts[:2]] == [(True, False), (False, True)]
