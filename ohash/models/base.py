@@ -173,8 +173,8 @@ class Check:
     def __str__(self) -> str:
         """One sentence for a card."""
         return (
-            f"Compared with {self.against}: over {self.steps}, {self.compared} to {self.deviation:.0e} of "
-            f"{'its' if self.compared.endswith('s') else 'their'} largest entry."
+            f"Compared with {self.against}: over {self.steps}, {self.compared} to {self.deviation:.0e}, "
+            "relative to the largest entry."
         )
 
 
