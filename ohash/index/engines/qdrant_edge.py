@@ -1,7 +1,7 @@
 """Qdrant Edge: the engine of Qdrant in the process, with binary quantisation."""
 
-from ohash.index.engines.base import CODES_FILE, CodeFacts, Engine, Statement, size_statement
-from ohash.index.engines.qdrant import SIGNS
+from ohash.index.engines.base import CODES_FILE, CodeFacts, Statement, size_statement
+from ohash.index.engines.qdrant import SIGNS, Qdrant
 
 FOLDER = "codes.qdrant"
 CONNECT = """\
@@ -61,15 +61,12 @@ rows = np.array([[point.id for point in points] for points in results])
 """
 
 
-class QdrantEdge(Engine):
+class QdrantEdge(Qdrant):
     """A shard of Qdrant in a folder."""
 
     key, title = "qdrant_edge", "Qdrant Edge"
     modules = (("qdrant_edge", "qdrant-edge-py"),)
-
-    def note(self, facts: CodeFacts) -> dict[str, str | int]:
-        """Bits become ±1, so their order matters."""
-        return {"size": facts.bits, "bitorder": facts.bitorder, "read": "bits as -1 and +1, Dot, binary quantisation"}
+    remark = ""
 
     def statements(self, facts: CodeFacts) -> tuple[Statement, ...]:
         """Rescoring is a prefetch by code, then a query by vector."""

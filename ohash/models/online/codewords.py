@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array, Counts, Floats, Labels, Reals
 from ohash.core.kernels import dot
+from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.learners import LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
@@ -230,3 +231,28 @@ def learn_oecc(
                 moved = True
         clock[0] += 1
         clock[1] += moved
+
+
+def expected_classes() -> Any:
+    """The parameter `classes` of a method with Hadamard codewords."""
+    return param(
+        2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
+        help="The first codebook has room for at least this many; it grows when more come.",
+    )  # fmt: skip
+
+
+def codeword_mapping() -> Any:
+    """The parameter `mapping` of a method with Hadamard codewords."""
+    return param(
+        "lsh", symbol="", title="codewords", choices=("lsh", "columns"),
+        help="Where r is no power of two, or classes exceed r: signs of random projections of the Hadamard rows (the "
+        "paper), or r of their columns.",
+    )  # fmt: skip
+
+
+class HadamardLearner(CodewordLearner):
+    """A learner whose codewords are rows of Hadamard matrices; its parameters have `classes` and `mapping`."""
+
+    def _words(self, count: int) -> Words:
+        p = self.params
+        return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)

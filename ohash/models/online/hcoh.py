@@ -6,7 +6,7 @@ from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams
-from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hcoh
+from ohash.models.online.codewords import HadamardLearner, Words, codeword_mapping, expected_classes, learn_hcoh
 
 
 @dataclass(frozen=True)
@@ -17,27 +17,16 @@ class HCOHParams(LearnerParams):
         0.2, symbol="η", title="step size", lo=0, hi=1e3, lo_open=True, slider=(1e-3, 1), scale="log",
         help="Length of a step along the gradient.",
     )  # fmt: skip
-    classes: int = param(
-        2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
-        help="The first codebook has room for at least this many; it grows when more come.",
-    )  # fmt: skip
-    mapping: str = param(
-        "lsh", symbol="", title="codewords", choices=("lsh", "columns"),
-        help="Where r is no power of two, or classes exceed r: signs of random projections of the Hadamard rows (the "
-        "paper), or r of their columns.",
-    )  # fmt: skip
+    classes: int = expected_classes()
+    mapping: str = codeword_mapping()
 
 
-class HCOH(CodewordLearner):
+class HCOH(HadamardLearner):
     """One gradient step per point towards its class's Hadamard codeword."""
 
     key = "hcoh"
     Params = HCOHParams
     params: HCOHParams
-
-    def _words(self, count: int) -> Words:
-        p = self.params
-        return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
 
     def _step(self, rows: Reals, words: Words) -> None:
         learn_hcoh(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta)

@@ -11,7 +11,7 @@ from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams
 from ohash.models.linear import Planes
-from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hmoh
+from ohash.models.online.codewords import HadamardLearner, Words, codeword_mapping, expected_classes, learn_hmoh
 
 
 @dataclass(frozen=True)
@@ -23,24 +23,17 @@ class HMOHParams(LearnerParams):
         help="The hash is the sum of each bit's w after every point (as in the authors' program), after its mistakes "
         "only, or the last w.",
     )  # fmt: skip
-    classes: int = param(
-        2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
-        help="The first codebook has room for at least this many; it grows when more come.",
-    )  # fmt: skip
-    mapping: str = param(
-        "lsh", symbol="", title="codewords", choices=("lsh", "columns"),
-        help="Where r is no power of two, or classes exceed r: signs of random projections of the Hadamard rows (the "
-        "paper), or r of their columns.",
-    )  # fmt: skip
+    classes: int = expected_classes()
+    mapping: str = codeword_mapping()
 
 
-class HMOH(CodewordLearner):
+class HMOH(HadamardLearner):
     """One perceptron per bit; the hash is `_sums`, the sum of its weights."""
 
     key = "hmoh"
     Params = HMOHParams
     params: HMOHParams
-    ARRAYS: ClassVar[tuple[str, ...]] = (*CodewordLearner.ARRAYS, "_sums")
+    ARRAYS: ClassVar[tuple[str, ...]] = (*HadamardLearner.ARRAYS, "_sums")
 
     def _first_W(self, d: int) -> npt.NDArray[np.float64]:
         return np.zeros((self.r, d))
@@ -48,10 +41,6 @@ class HMOH(CodewordLearner):
     def _begin(self, d: int) -> None:
         super()._begin(d)
         self._sums = self._Wt.astype(np.float64)  # millions are added
-
-    def _words(self, count: int) -> Words:
-        p = self.params
-        return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
 
     def _step(self, rows: Reals, words: Words) -> None:
         every = self.params.average == "points"
