@@ -1,8 +1,5 @@
-"""The verdict says what the numbers say: made-up snapshots with known answers, and the files that carry them."""
+"""The verdict says what the numbers say: made-up snapshots with known answers."""
 
-import csv
-import io
-import json
 import math
 import re
 from dataclasses import replace
@@ -10,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.comparison.export import columns, result_rows, to_bibtex, to_json, to_latex
+from ohash.comparison.export import result_rows, to_latex
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import gap
 from ohash.comparison.params import build_comparison
@@ -18,7 +15,6 @@ from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, Length
 from ohash.comparison.verdict import methods_by_supervision, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
-from ohash.tables import to_csv
 from ohash.ui.compare.cards import progress
 from tests.comparison.snapshots import QUERIES, record, snapshot, with_recalls
 
@@ -216,104 +212,6 @@ def test_what_has_not_learnt_is_not_judged():
     first = {name: column[:1] for name, column in now.results[0].checkpoints.items()}
     start = MethodResult(**{**vars(now.results[0]), "checkpoints": first, "t": 0})
     assert verdict(ComparisonSnapshot(**{**vars(now), "results": (start,)})) == []
-
-
-def test_the_fairness_line_names_everything():
-    text = fairness(snapshot({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
-    assert "total bits: 64 ·" in text
-    assert "supervision: pairs (OH), labels (SDH), none (ITQ, Sign)" in text
-    assert "vectors of unit length (Sign), RBF, 300 anchors (OH, SDH)" in text
-    assert "database seen in training" in text
-    assert "SDH, ITQ fitted to the points so far" in text
-    assert "200 test queries, 2 seeds" in text
-    assert text.endswith("default parameters") and "drift" not in text
-    moved = snapshot({"oh": 0.6}, drift="rotate", drift_at=300)
-    assert "drift (rotate) at pair 300 ·" in fairness(moved)
-    late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)
-    assert "no drift: rotate is set for pair 5,000, and the stream ends at 1,000" in fairness(late)
-
-
-@pytest.mark.parametrize(
-    ("at", "expected"),
-    [
-        (999, "drift (rotate) at pair 999"),
-        (1000, "no drift: rotate is set for pair 1,000, and the stream ends at 1,000"),
-    ],
-)
-def test_a_drift_after_the_last_pair_never_comes(at, expected):
-    """Pairs are counted from 0: the last of 1,000 is pair 999."""
-    assert expected in fairness(snapshot({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
-
-
-def test_rows_of_results():
-    rows = result_rows(snapshot({"oh": 0.7, "itq": 0.55}))
-    assert [row["method"] for row in rows] == ["OH", "ITQ", "float vectors (reference)"]
-    assert rows[1]["map_minus_first"] == pytest.approx(-0.15, abs=0.02)
-    assert rows[0]["map_minus_floats"] == pytest.approx(0.2, abs=0.02)
-    assert rows[2]["bits"] == 32 * 512
-
-
-def test_files():
-    now = snapshot({"oh": 0.7, "sdh": 0.8, "itq": 0.55}, seeds=(0, 1))
-    table = list(csv.DictReader(io.StringIO(to_csv(columns(now)))))
-    assert len(table) == 3 * 2 * 3
-    assert {row["method"] for row in table} == {"OH", "SDH", "ITQ"}
-    whole = json.loads(to_json(now))
-    assert whole["query"] == now.comparison.to_query()
-    assert whole["results"][0]["map"] == pytest.approx(now.score(0, "map"))
-    assert whole["verdict"]
-
-
-def in_bold(text):
-    """Who has the best mAP of its group."""
-    rows = [line.split(" & ") for line in text.splitlines() if " & " in line]
-    return [cells[0] for cells in rows if cells[3].startswith(r"\textbf{")]
-
-
-def test_latex_ranks_only_within_one_supervision():
-    text = to_latex(snapshot({"oh": 0.7, "mlh": 0.6, "sdh": 0.8, "ksh": 0.9, "itq": 0.55, "lsh": 0.4}))
-    assert text.count(r"\midrule") == 4  # none, pairs, labels, the reference
-    assert in_bold(text) == ["ITQ", "OH", "KSH"]
-    assert text.count("{") == text.count("}")
-    assert r"\toprule" in text and r"\bottomrule" in text
-
-
-def test_latex_praises_no_reference_and_nobody_who_is_alone():
-    assert in_bold(to_latex(snapshot({"oh": 0.7, "float": 0.9, "random_codes": 0.8, "itq": 0.5, "lsh": 0.4}))) == [
-        "ITQ"
-    ]
-    assert in_bold(to_latex(snapshot({"oh": 0.7, "sdh": 0.8, "float": 0.9, "itq": 0.5}))) == []
-
-
-def test_latex_compares_only_codes_of_equal_bytes():
-    now = snapshot({"itq": 0.5, "lsh": 0.4, "int8": 0.9})
-    large = tuple(
-        MethodResult(**{**vars(one), "bytes": 512, "bits": 4096}) if one.entry == 2 else one for one in now.results
-    )
-    assert in_bold(to_latex(now)) == ["int8"]
-    assert in_bold(to_latex(ComparisonSnapshot(**{**vars(now), "results": large}))) == ["ITQ"]
-
-
-def test_latex_writes_a_spread_as_it_writes_the_score():
-    cells = [
-        line.split(" & ")[3] for line in to_latex(snapshot({"oh": 0.7}, seeds=(0, 1))).splitlines() if " & " in line
-    ]
-    assert re.fullmatch(r"\.\d{3} \$\\pm\$ \.\d{3}", cells[1])
-
-
-def test_latex_survives_any_title():
-    now = snapshot({"oh": 0.7})
-    odd = ComparisonSnapshot(
-        **{**vars(now), "setup": EvaluationSetup(r"50% of a_b & c\d^2 #1 {x}", 10, 5, "l2", "label", 5, 100, True)}
-    )
-    caption = next(line for line in to_latex(odd).splitlines() if line.startswith(r"\caption"))
-    assert r"50\% of a\_b \& c\textbackslash{}d\textasciicircum{}2 \#1 \{x\}" in caption
-
-
-def test_bibtex_names_each_source_once():
-    text = to_bibtex(snapshot({"oh": 0.7, "mmoh": 0.8, "itq": 0.5, "kernel_lsh": 0.4, "lsh": 0.4}))
-    assert text.count("@article{huang2017online") == text.count("charikar2002") == 1
-    assert "gong" in text.lower()
 
 
 def test_dips_of_a_drift():

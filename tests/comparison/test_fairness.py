@@ -1,0 +1,33 @@
+"""The fairness line says what each method was given."""
+
+import pytest
+
+from ohash.comparison.fairness import fairness
+from tests.comparison.snapshots import snapshot
+
+
+def test_the_fairness_line_names_everything():
+    text = fairness(snapshot({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
+    assert "total bits: 64 ·" in text
+    assert "supervision: pairs (OH), labels (SDH), none (ITQ, Sign)" in text
+    assert "vectors of unit length (Sign), RBF, 300 anchors (OH, SDH)" in text
+    assert "database seen in training" in text
+    assert "SDH, ITQ fitted to the points so far" in text
+    assert "200 test queries, 2 seeds" in text
+    assert text.endswith("default parameters") and "drift" not in text
+    moved = snapshot({"oh": 0.6}, drift="rotate", drift_at=300)
+    assert "drift (rotate) at pair 300 ·" in fairness(moved)
+    late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)
+    assert "no drift: rotate is set for pair 5,000, and the stream ends at 1,000" in fairness(late)
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (999, "drift (rotate) at pair 999"),
+        (1000, "no drift: rotate is set for pair 1,000, and the stream ends at 1,000"),
+    ],
+)
+def test_a_drift_after_the_last_pair_never_comes(at, expected):
+    """Pairs are counted from 0: the last of 1,000 is pair 999."""
+    assert expected in fairness(snapshot({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
