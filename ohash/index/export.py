@@ -32,10 +32,10 @@ import numpy.typing as npt
 from ohash.core.features import FeatureMap
 from ohash.evaluation.packed_codes import code_array
 from ohash.index.bit_words import BitOrder, check_bitorder, code_length, reorder_bits
+from ohash.index.engines import engines
 from ohash.index.engines.base import CodeFacts, page_text
 from ohash.index.engines.faiss import binary_index
 from ohash.index.engines.pgvector import bit_strings
-from ohash.index.engines.registry import engines
 from ohash.models.base import LinearHasher, OnlineHasher
 from ohash.runtime.frames import Arrays
 

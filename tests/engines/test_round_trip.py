@@ -10,7 +10,7 @@ import pytest
 import ohash
 from ohash.cli.main import main
 from ohash.index.bit_words import reorder_bits
-from ohash.index.engines.registry import engines
+from ohash.index.engines import engines
 from ohash.index.engines.session import open_session
 from ohash.index.export import concatenate_models
 
