@@ -10,7 +10,7 @@ function drawCharts(canvases, run, look) {
     context.scale(look.type, look.type);
     return [context, canvas.clientWidth / look.type, canvas.clientHeight / look.type];
   });
-  const top = Math.max(1, sumR, sumFrozenR, ...loss.y.slice(-1), ...frozen.y.slice(-1));
+  const top = Math.max(1, sumR, sumFrozenR, ...[loss, frozen].map((curve) => curve.until(seen)));
   drawCurves(...parts[0], [{ curve: agreement, y: run.now, colour: roles.labels }],
     { lo: 0, hi: 1, level: run.start, t, seen }, look);
   const colour = roles[run.params.T > 1 ? "method:mmoh" : "method:oh"];
@@ -30,7 +30,7 @@ function drawCurves(context, width, height, lines, { lo, hi, level, t, seen }, l
   for (const { curve, y, colour, dash = [] } of lines) {
     context.beginPath();
     context.setLineDash(dash);
-    curve.x.forEach((x, at) => context.lineTo(px(x), py(curve.y[at])));
+    curve.x.forEach((x, at) => { if (x <= seen) context.lineTo(px(x), py(curve.y[at])); });
     if (t === seen) context.lineTo(px(t), py(y));
     [context.strokeStyle, context.lineWidth] = [colour, 1.75];
     context.stroke();

@@ -20,6 +20,9 @@ class Curve {
 
   get latest() { return this.x.length ? this.x[this.x.length - 1] : -1; }
 
+  // The latest value up to t, 0 if there is none.
+  until(t) { return this.y[this.x.findLastIndex((x) => x <= t)] ?? 0; }
+
   cut(t) {
     const kept = this.x.filter((x) => x <= t).length;
     this.x.length = this.y.length = kept;

@@ -3,14 +3,15 @@
 const wholeNumber = (n) => n.toLocaleString("en");
 const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
 
-function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
+// Numbers are those of the moment shown; the scrubber and the links name the run's own, with the pair that is shown.
+function report({ element, find, scrub, stage, run: whole, shown: run, view, look, live }, aloud) {
   const { data, r, T } = run.params, m = view.model;
-  const codes = stage.codes(run, view)[m];
+  const codes = stage.codes(run)[m];
   const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
   const summary = `${plural(run.t, "pair")} learnt. ${agreement}`;
-  Object.assign(element.dataset, { pairs: run.t, agreement: run.now });
-  [scrub.max, scrub.value] = [run.seen, run.t];
-  scrub.setAttribute("aria-valuetext", `pair ${wholeNumber(run.t)} of ${wholeNumber(run.seen)}`);
+  Object.assign(element.dataset, { pairs: whole.t, agreement: run.now });
+  [scrub.max, scrub.value] = [whole.seen, whole.t];
+  scrub.setAttribute("aria-valuetext", `pair ${wholeNumber(whole.t)} of ${wholeNumber(whole.seen)}`);
   find(".status").textContent = statusWords(run);
   for (const [name, title, value] of captions(run)) {
     const caption = find(`[data-chart=${name}]`);
@@ -20,7 +21,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look, element.matches(".presents") ? 3 : 5));
   find(".hint").textContent = hintWords(run, view);
-  if (live) find(".elsewhere").replaceChildren(...liveLinks(run, live));
+  if (live) find(".elsewhere").replaceChildren(...liveLinks(whole, live));
   stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
     + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
   if (aloud) find(".says").textContent = summary;

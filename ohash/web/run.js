@@ -36,7 +36,18 @@ class PlaygroundRun {
     this.points = points;
     this.counts = Array(N_CLASSES).fill(0);
     for (const label of points.labels) this.counts[label] += 1;
-    this.placesNow = this.Z = null;
+    this.placesNow = this.Z = this.earlier = null;
+  }
+
+  // The run as it was before the latest pair, which it shows but has not learnt yet.
+  beforeLast() {
+    if (!this.last) return this;
+    if (this.earlier) return this.earlier;
+    const { begun, before, t, seen, turn } = this, earlier = Object.create(this);
+    Object.assign(earlier, begun, { models: before, seen: seen === t ? begun.t : seen });
+    if (begun.turn !== turn) earlier.placesNow = earlier.Z = null;
+    earlier.now = earlier.measure(earlier.codes());
+    return this.earlier = earlier;
   }
 
   get labels() { return this.points.labels; }
@@ -101,6 +112,8 @@ class PlaygroundRun {
     if (!pair) return false;
     const z_i = this.features.of(this.whereIs(pair.i)), z_j = this.features.of(this.whereIs(pair.j));
     const { beta, C, drift } = this.params, params = { alpha: 0, beta, C };
+    const { t, turn, sumR, sumFrozenR, updates, taus } = this;
+    this.begun = { t, turn, sumR, sumFrozenR, updates, taus: taus.slice(-N_TAUS) };
     this.models.forEach((W, m) => W.forEach((w, k) => this.before[m][k].set(w)));
     const steps = learnPair(this.models, z_i, z_j, pair.s, params);
     const total = (losses) => (pair.s === 1 ? Math.min(...losses) : losses.reduce((sum, R) => sum + R, 0));
@@ -111,6 +124,7 @@ class PlaygroundRun {
     if (this.taus.length > 4 * N_TAUS) this.taus.splice(0, this.taus.length - N_TAUS);
     if (moves.length) this.updates += 1;
     this.last = { ...pair, z_i, z_j, steps, moved: moves.length > 0 };
+    this.earlier = null;
     this.t += 1;
     this.turn += drift;
     if (drift) this.placesNow = this.Z = null;

@@ -38,17 +38,16 @@ class Stage {
     return { m, place: [(x - box.x) * scale - HALF, HALF - (y - box.y) * scale] };
   }
 
-  // The codes of the points by each model as it is shown: before the update, or after it.
-  codes(run, { phase }) {
-    const models = phase < MOVED && run.last ? run.before : run.models;
-    this.planes.forEach((plane, m) => plane.follow(models[m], run.vectors(), run.features));
+  // The codes of the points by each model.
+  codes(run) {
+    this.planes.forEach((plane, m) => plane.follow(run.models[m], run.vectors(), run.features));
     return this.planes.map((plane) => plane.codes);
   }
 
   // Draws what changed, or with `whole` everything.
   draw(run, view, look, whole) {
     const [cells, points, top] = [this.cells, this.points, this.top].map((canvas) => canvas.getContext("2d"));
-    const codes = this.codes(run, view);
+    const codes = this.codes(run);
     top.clearRect(0, 0, this.top.width, this.top.height);
     if (whole) {
       cells.fillStyle = look.background;
@@ -72,7 +71,7 @@ class Stage {
       const earlier = view.phase < MOVED ? [] : step.bits.map((k) => plane.boundaryOf(run.before[m][k], run.features));
       drawMoves(context, box, step.bits.map((k) => plane.boundaries[k]), earlier, look);
     }
-    if (last && view.showPair) drawPair(context, box, places, last, view.slow, look);
+    if (view.pair && view.showPair) drawPair(context, box, places, view.pair, view.slow, look);
     if (step && step.tau > 0 && view.phase === 2) {
       const arrows = step.bits.map((k) => ({ k, place: places[step.onI[k] ? last.i : last.j] }));
       if (run.features.linear) drawSides(context, box, plane.columns, arrows, look);

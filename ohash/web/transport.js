@@ -6,7 +6,8 @@
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
-const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 100; // how often it is measured, and words change, while it plays
+const TELL_MS = 100; // how often, while it plays, it is measured, and segment, words, numbers and charts change
+const SLOW = 10, FAST = 100; // pairs per second: up to the one each pair is told, beyond the other none is drawn
 const NOTE_MS = 1000; // how often the address follows it
 
 function mountPlayground(root, colours, {
@@ -28,9 +29,9 @@ class Playground {
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
     this.charts = [...root.querySelectorAll(".side canvas")];
-    this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "" };
+    this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "", pair: null };
     Object.assign(this, { run: null, free: null, playing: false, held: false, stale: true, whole: true });
-    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0 });
+    Object.assign(this, { owed: 0, frameAt: 0, toldAt: 0, drawnAt: 0, frames: 0, timer: 0 });
     Object.assign(this, { notedAt: 0, followed: "" }); // when the address was last written, and what was opened of it
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
@@ -105,7 +106,7 @@ class Playground {
     this.run = new PlaygroundRun(params, events);
     const samples = Math.min(at, N_SAMPLES);
     for (let k = 1; k <= samples; k++) this.run.seek(Math.round(at * k / samples)); // and measure there
-    Object.assign(this.view, { focus: null, model: 0, phase: MOVED });
+    Object.assign(this.view, { focus: null, model: 0, phase: MOVED, pair: null });
     this.resize();
     this.rail.show(this.run.params);
     this.describe(true);
@@ -143,15 +144,10 @@ class Playground {
       if (now - this.notedAt > NOTE_MS) this.note(now);
     }
     this.frameAt = now;
-    const measures = now - this.measuredAt > MEASURE_MS;
-    if (measures) {
-      this.measuredAt = now;
-      this.readLook();
-    }
-    if (this.stale && this.stage.boxes.length) {
-      this.draw(measures || !this.playing);
-      this.say(now);
-    }
+    const due = now - this.toldAt > TELL_MS;
+    if (due) this.readLook();
+    if (this.stale && this.stage.boxes.length) this.draw(due || !this.playing || this.run.params.pace <= SLOW, now);
+    else if (due) this.toldAt = now;
     this.frames += 1;
   }
 
@@ -165,36 +161,29 @@ class Playground {
     if (this.run.happened > happened) this.rail.show(this.run.params); // changes seen again after going back
   }
 
-  draw(withCharts) {
+  // What is shown: while the parts of an update are, the moment before it.
+  get shown() { return this.view.phase < MOVED ? this.run.beforeLast() : this.run; }
+
+  // The planes move in every frame. What is read changes less often, and all of it at once, so that segment, words,
+  // numbers and charts are of one pair.
+  draw(tells, now) {
     const { run, view, look, playing } = this;
-    view.slow = !playing || run.params.pace <= 10;
-    view.showPair = !playing || run.params.pace <= 100;
-    this.stage.draw(run, view, look, this.whole);
-    this.stale = this.whole = false;
-    if (withCharts) {
-      if (playing) run.measureNow(this.stage.codes(run, view));
-      drawCharts(this.charts, run, look);
+    view.slow = !playing || run.params.pace <= SLOW;
+    view.showPair = !playing || run.params.pace <= FAST;
+    if (tells) view.pair = run.last;
+    this.stage.draw(this.shown, view, look, this.whole);
+    [this.stale, this.whole] = [!tells, false]; // what was not told is due soon, also if no pair comes
+    if (tells) {
+      this.toldAt = now;
+      if (playing) run.measureNow(this.stage.codes(run));
+      drawCharts(this.charts, this.shown, look);
+      this.describe(!playing);
     }
     this.drawnAt = performance.now();
   }
 
-  // Words change less often than pictures: they are read, and the page is laid out again for them.
-  say(now) {
-    if (this.playing && now - this.toldAt < SAY_MS) {
-      if (this.view.showPair && now - this.pairAt > PAIR_MS) this.describePair(now);
-      return;
-    }
-    this.toldAt = now;
-    this.describe(!this.playing);
-  }
-
-  describePair(now) {
-    this.pairAt = now;
-    this.find(".pair").replaceChildren(...pairWords(this.run, this.view, this.look));
-  }
-
   describe(aloud) {
-    this.describePair(this.pairAt);
+    this.find(".pair").replaceChildren(...pairWords(this.run, this.view, this.look));
     report(this, aloud);
   }
 

@@ -160,6 +160,85 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     assert not problems
 
 
+NUMBERS = """() => ["status", "captions", "charts"].map((what) => ({
+  status: () => document.querySelector(".status").textContent,
+  captions: () => [...document.querySelectorAll("[data-chart] b")].map((one) => one.textContent).join(" | "),
+  charts: () => [...document.querySelectorAll(".side canvas")].map((canvas) => canvas.toDataURL()).join(),
+}[what]()))"""
+
+
+@pytest.mark.parametrize("link", ["seed=1", "seed=1&T=2&data=drift&drift=20"])
+def test_the_parts_of_an_update_are_shown_with_the_numbers_before_it(page: Any, tmp_path: Path, link: str) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    page.goto(f"{file.as_uri()}#{link}&at=56")
+    page.wait_for_selector(".playground[data-agreement]")
+    moved = "document.querySelector('.playground').playground.run.last.moved"
+    press = page.get_by_role("button", name="Sub-step forward")
+    wait_for_words = lambda name: page.locator(".phases [aria-current=step]").get_by_text(name).wait_for()  # noqa: E731
+    pairs = lambda: page.locator(".playground").get_attribute("data-pairs")  # noqa: E731
+    while True:
+        page.wait_for_timeout(100)  # until it is drawn
+        before, at = page.evaluate(NUMBERS), int(pairs())
+        press.click()
+        until(lambda at=at: int(pairs()) == at + 1, "the next pair")  # type: ignore[misc]
+        if page.evaluate(moved):
+            break
+    for name in ("The pair", "Which bits", "Which side"):
+        wait_for_words(name)
+        page.wait_for_timeout(100)
+        assert page.evaluate(NUMBERS) == before, name
+        press.click()
+    wait_for_words("How far")
+    page.wait_for_timeout(100)
+    after = page.evaluate(NUMBERS)
+    assert all(now != then for now, then in zip(after, before, strict=True))
+    page.get_by_role("button", name="Sub-step back").click()
+    wait_for_words("Which side")
+    page.wait_for_timeout(100)
+    assert page.evaluate(NUMBERS) == before, "also on the way back"
+
+
+TOLD = """() => new Promise((done) => {
+  const { playground } = document.querySelector(".playground"), told = [];
+  let dashed = null;
+  const draw = playground.stage.drawTop;
+  playground.stage.drawTop = function (context, ...rest) {
+    const set = context.setLineDash;
+    dashed = false;
+    context.setLineDash = (dash) => { if (dash.length) dashed = true; set.call(context, dash); };
+    draw.call(this, context, ...rest);
+    context.setLineDash = set;
+  };
+  const look = () => {
+    const number = (selector, pattern) => {
+      const text = document.querySelector(selector).textContent;
+      return Number(pattern.exec(text)?.[1].replace(",", ""));
+    };
+    const words = document.querySelector(".pair").textContent;
+    told.push([number(".status", /([\\d,]+) pair/), number(".pair", /Pair ([\\d,]+)/), dashed,
+      words.includes("dissimilar")]);
+    if (told.length < 120) requestAnimationFrame(look);
+    else done(told);
+  };
+  requestAnimationFrame(look);
+})"""
+
+
+@pytest.mark.parametrize("pace", [10, 30, 100])
+def test_what_is_told_while_it_plays_is_of_one_pair(page: Any, tmp_path: Path, pace: int) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    page.goto(f"{file.as_uri()}#pace={pace}")
+    page.wait_for_selector(".playground[data-agreement]")
+    until(lambda: pairs_learnt(page) > 5, "it plays")
+    told = page.evaluate(TOLD)
+    assert len({status for status, *_ in told}) > 3, "it went on"
+    assert [one for one in told if one[0] != one[1]] == [], "status and words"
+    seen = [one for one in told if one[2] is not None]
+    assert pace == 10 or [one for one in seen if one[2] != one[3]] == [], "a dashed segment is a dissimilar pair's"
+
+
 STATE = """() => { const { run } = document.querySelector('.playground').playground;
   return JSON.stringify([run.t, run.sumR, run.places(), run.labels, run.models.map((W) => W.map((w) => [...w]))]); }"""
 
