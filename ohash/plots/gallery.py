@@ -13,6 +13,9 @@ from ohash.engine.gallery import Neighbours
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 
+MAP_SIZE, MARK, MAP_GREY = 56, 2, 110  # pixels of a map of the plane and of its mark, and the grey of other points
+MAP_POINTS = 2_000
+
 
 def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str = "") -> str:
     """One query and its nearest items; the note stands beside them."""
@@ -80,9 +83,9 @@ def distance_text(distance: np.generic) -> str:
 
 def _item(dataset: Dataset, row: int, edge: str) -> str:
     style = f' style="border-color:{edge}"' if edge else ""
-    if dataset.thumbnails is not None:
-        return f'<img alt="item {row}" src="data:image/png;base64,{png_base64(dataset.thumbnails[row])}"{style}>'
-    name = item_name(dataset, row)
+    name, picture = item_name(dataset, row), picture_of(dataset, row)
+    if picture:
+        return f'<img alt="item {row}" src="{picture}"{style}>'
     return f'<div class="word" title="{html.escape(name)}"{style}>{html.escape(shorten(name))}</div>'
 
 
@@ -104,6 +107,31 @@ def item_name(dataset: Dataset, row: int) -> str:
     if dataset.labels is not None and not dataset.multi_label and dataset.class_names:
         return dataset.class_names[int(dataset.labels[row])]
     return f"row {row}"
+
+
+def picture_of(dataset: Dataset, row: int) -> str:
+    """The picture of an item as a data URL; of a point in the plane, its place among others; "" if it has none."""
+    if dataset.thumbnails is not None:
+        pixels = dataset.thumbnails[row]
+    elif dataset.d == 2:
+        pixels = _place_in_plane(np.asarray(dataset.X), row)
+    else:
+        return ""
+    return f"data:image/png;base64,{png_base64(pixels)}"
+
+
+def _place_in_plane(X: Floats, row: int) -> npt.NDArray[np.uint8]:
+    """A map of some of the points, with one of them marked; the second coordinate points up."""
+    some = X if len(X) <= MAP_POINTS else X[np.random.default_rng(0).integers(len(X), size=MAP_POINTS)]
+    low, high = some.min(axis=0), some.max(axis=0)
+    inner = MAP_SIZE - 2 * MARK - 1
+    at = ((np.vstack([some, X[row]]) - low) / np.where(high > low, high - low, 1)).clip(0, 1) * inner
+    x, y = (MARK + at).round().astype(int).T
+    pixels = np.zeros((MAP_SIZE, MAP_SIZE), np.uint8)
+    pixels[MAP_SIZE - 1 - y[:-1], x[:-1]] = MAP_GREY
+    top, left = MAP_SIZE - 1 - y[-1] - MARK, x[-1] - MARK
+    pixels[top : top + 2 * MARK + 1, left : left + 2 * MARK + 1] = 255
+    return pixels
 
 
 def png_base64(pixels: npt.NDArray[np.uint8]) -> str:

@@ -308,7 +308,8 @@ def _words(number: int, stage: Stage) -> None:
 def _symbols(stage: Stage) -> None:
     symbols = symbols_in(stage.tex)
     if symbols:
-        st.html(f'<p class="ohash-symbols">Symbols: {with_cards(" · ".join(symbols))}</p>')
+        told = with_cards(" · ".join(symbols)).replace(">D_h<", ">D<sub>h</sub><")
+        st.html(f'<p class="ohash-symbols">Symbols: {told}</p>')
 
 
 def _stage(number: int, stage: Stage) -> None:

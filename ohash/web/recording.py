@@ -19,7 +19,7 @@ from ohash.engine.narrative import amount, headline
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
-from ohash.plots.gallery import distance_text, item_name, mean_note, png_base64, right_of, ties_note, verdict_on
+from ohash.plots.gallery import distance_text, item_name, mean_note, picture_of, right_of, ties_note, verdict_on
 from ohash.plots.live.charts import film
 from ohash.plots.svg import to_svg
 from ohash.streams.dataset import Dataset
@@ -196,9 +196,8 @@ def _about(moments: Sequence[Snapshot]) -> str:
 
 def _item(dataset: Dataset, row: int) -> dict[str, str]:
     name = item_name(dataset, row)
-    if dataset.thumbnails is None:
-        return {"name": name[:MOST_LETTERS]}
-    return {"name": name, "picture": f"data:image/png;base64,{png_base64(dataset.thumbnails[row])}"}
+    picture = picture_of(dataset, row)
+    return {"name": name, "picture": picture} if picture else {"name": name[:MOST_LETTERS]}
 
 
 def _fact(text: str) -> str:

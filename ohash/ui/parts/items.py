@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import streamlit as st
 
-from ohash.plots.gallery import png_base64, shorten
+from ohash.plots.gallery import picture_of, shorten
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import SimilarityExamples, item_kind, item_label, item_name
@@ -122,9 +122,9 @@ def facts_html(lines: Iterable[str]) -> str:
 def _item(dataset: Dataset, row: int) -> str:
     name, label = item_name(dataset, row), item_label(dataset, row) or item_kind(dataset, row)
     caption = f'<figcaption title="{html.escape(label)}">{html.escape(label)}</figcaption>' if label else ""
-    if dataset.thumbnails is not None:
-        source = f"data:image/png;base64,{png_base64(dataset.thumbnails[row])}"
-        return f'<figure><img alt="{html.escape(name)}" src="{source}">{caption}</figure>'
+    picture = picture_of(dataset, row)
+    if picture:
+        return f'<figure><img alt="{html.escape(name)}" src="{picture}">{caption}</figure>'
     shown = name if dataset.ids is not None or dataset.captions else f"row {row:,}"
     word = f'<div class="ohash-word" title="{html.escape(shown)}">{html.escape(shorten(shown))}</div>'
     return f'<figure class="wide">{word}{caption}</figure>'
