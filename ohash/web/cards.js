@@ -64,6 +64,13 @@ function makeCard() {
     else close();
   };
   const leave = () => { focused = null; close(); };
+  const press = (event) => { // in a label a press would go on to its control, and close the card
+    const term = termOf(event);
+    if (!term?.closest("label")) return;
+    event.preventDefault();
+    focused = term;
+    open(term);
+  };
   document.addEventListener("scroll", close, true);
   window.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !isOpen()) return;
@@ -73,7 +80,7 @@ function makeCard() {
   return (root) => {
     if (roots.has(root)) return;
     roots.add(root);
-    for (const [name, act] of [["pointerover", point], ["focusin", focus], ["focusout", leave]])
+    for (const [name, act] of [["pointerover", point], ["focusin", focus], ["focusout", leave], ["click", press]])
       root.addEventListener(name, act);
   };
 }

@@ -44,7 +44,7 @@ function pairWords(run, { phase, slow }, look) {
   const wanted = similar ? "0 wanted" : `at least ${Math.ceil(step.br)} wanted`;
   const first = make("p", {}, `Pair ${run.t.toLocaleString("en")}: `, kind,
     `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. `,
-    ...withCards(lossWords(step, last, T)));
+    ...withCards(lossWords(step, last, T)), moversWords(last));
   const differing = [...step.h_i.keys()].filter((k) => step.h_i[k] !== step.h_j[k]);
   const codes = make("table");
   [step.h_i, step.h_j].forEach((signs, at) => {
@@ -63,6 +63,19 @@ function lossWords(step, { s }, T) {
   if (step.R === 0 && T > 1 && s === 1) return "R\u00a0=\u00a00: one right model is enough, none moves.";
   if (step.R === 0) return "R\u00a0=\u00a00: nothing to learn.";
   return `R\u00a0=\u00a0${+step.R.toFixed(2)}${step.tau > 0 ? "." : ", but nothing moves."}`;
+}
+
+// The numbers of the models that the pair moves, from 0.
+function movers({ steps }) { return [...steps.keys()].filter((m) => steps[m].tau > 0); }
+
+function listWords(names) {
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names.join();
+}
+
+// A dissimilar pair moves every model in which it has a loss.
+function moversWords(last) {
+  const moved = movers(last);
+  return moved.length > 1 ? ` Models ${listWords(moved.map((m) => m + 1))} have a loss, and each moves.` : "";
 }
 
 // The sub-steps of an update, the current one marked.
@@ -105,12 +118,19 @@ function sideWords(run, m, { bits, onI }) {
 
 function moveWords(run, m, { bits, ratio, tau }) {
   const { z_i, z_j } = run.last, after = hamming(hashCode(run.models[m], z_i), hashCode(run.models[m], z_j));
-  const names = bits.map((k) => k + 1).sort((a, b) => a - b).join(", ");
   const cut = `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}`;
   const length = ratio > tau ? cut : `τ = ${brief(tau)}, not cut off`;
-  const who = bits.length === 1 ? `Boundary ${names} moves` : `Boundaries ${names} move`;
+  const names = boundaryNames(bits), who = `${names[0].toUpperCase()}${names.slice(1)} move${bits.length === 1 ? "s" : ""}`;
   const then = `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`;
-  return [make("p", {}, ...withCards(`${who}: ${length}. ${then}`))];
+  const others = movers(run.last).filter((other) => other !== m);
+  const likewise = others.map((other) => `in model ${other + 1} ${boundaryNames(run.last.steps[other].bits)}`);
+  const also = others.length ? ` Likewise ${listWords(likewise)}.` : "";
+  return [make("p", {}, ...withCards(`${who}: ${length}. ${then}${also}`))];
+}
+
+function boundaryNames(bits) {
+  const names = bits.map((k) => k + 1).sort((a, b) => a - b).join(", ");
+  return `${bits.length === 1 ? "boundary" : "boundaries"} ${names}`;
 }
 
 // The code of the point in focus, and who is at 0, 1 and 2 bits.

@@ -199,6 +199,55 @@ def test_the_parts_of_an_update_are_shown_with_the_numbers_before_it(page: Any, 
     assert page.evaluate(NUMBERS) == before, "also on the way back"
 
 
+def test_a_tap_on_a_term_in_the_settings_opens_its_card(browser: Any, tmp_path: Path, server: Dashboard) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
+    page = context.new_page()
+    for address in (f"{file.as_uri()}#at=20", f"{server.url}/learn?at=20"):
+        page.goto(address)
+        page.locator(".playground[data-agreement]").wait_for()
+        terms = page.locator(".rail label .ohash-term")
+        values = lambda: page.locator(".rail :is(input, select)").evaluate_all("(all) => all.map((one) => one.value)")  # noqa: E731
+        card, before = page.locator(".ohash-card"), values()
+        assert terms.count() >= 4
+        for term in terms.all():
+            term.tap()
+            page.wait_for_timeout(200)  # the click that follows a tap
+            assert card.is_visible() and card.inner_text() == term.get_attribute("aria-description")
+            page.locator(".bar .status").tap()
+            until(lambda card=card: not card.is_visible(), "a tap elsewhere closes it")  # type: ignore[misc]
+        assert values() == before
+    context.close()
+
+
+def test_every_model_that_a_dissimilar_pair_moves_is_named(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    page.goto(f"{file.as_uri()}#T=4&at=1")
+    page.wait_for_selector(".playground[data-agreement]")
+    moved = """() => document.querySelector(".playground").playground.run.last.steps
+      .flatMap(({ s, tau, bits }, m) => (s === -1 && tau > 0 ? [[m + 1, bits.map((k) => k + 1)]] : []))"""
+    most = 0
+    for at in range(2, 40):
+        page.get_by_role("button", name="Step", exact=True).click()
+        page.locator(".pair").get_by_text(f"Pair {at}:").wait_for()
+        models = page.evaluate(moved)
+        words = page.inner_text(".pair")
+        most = max(most, len(models))
+        if len(models) < 2:
+            assert "each moves" not in words and "Likewise" not in words
+            continue
+        *first, last = [str(m) for m, _ in models]
+        assert f"Models {', '.join(first)} and {last} have a loss, and each moves." in words
+        told = words.partition("Likewise")[2]
+        names = re.findall(r"in model (\d) boundar(?:y|ies) ([\d, ]*\d)", told)
+        assert len(names) == len(models) - 1
+        for m, bits in names:
+            assert sorted(dict(models)[int(m)]) == [int(bit) for bit in bits.split(", ")]
+    assert most > 2
+
+
 TOLD = """() => new Promise((done) => {
   const { playground } = document.querySelector(".playground"), told = [];
   let dashed = null;
