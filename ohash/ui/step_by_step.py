@@ -26,7 +26,6 @@ from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
 
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
-EVERYTHING = 99
 LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
 LINE = 14  # millimetres that a third equation takes from it
 WRONG, STREAM_C = 5, 0.1  # of the streams of the theory: % of wrong answers, and C
@@ -95,7 +94,9 @@ def show(session: Session) -> None:
         place[step_link.ITEMS] = step_link.write_items(session.own_pair)
     if session.what_if:
         place[step_link.WHAT_IF] = step_link.write_what_if(session.what_if)
-    if last > 1:
+    if session.stages_shown == address.ALL_STAGES:
+        place["stage"] = address.ALL
+    elif last > 1:
         place["stage"] = str(last)
     if session.step_part:
         place["part"] = session.step_part
@@ -175,7 +176,9 @@ def _choose_items(session: Session, microscope: Microscope) -> None:
 
 
 def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) -> None:
-    session.pair, session.own_pair, session.stages_shown = pair, items, 1
+    """To another pair, from its first stage; whoever asked for all stages sees all of this one, too."""
+    everything = session.stages_shown == address.ALL_STAGES
+    session.pair, session.own_pair, session.stages_shown = pair, items, address.ALL_STAGES if everything else 1
 
 
 def _search(session: Session, microscope: Microscope, kind: str) -> None:
@@ -285,7 +288,9 @@ def _next_stage(session: Session, count: int) -> None:
             "Next stage", type="primary", shortcut="right", disabled=done, key="stage_next",
             on_click=once(partial(_set_stages, session, session.stages_shown + 1)),
         )  # fmt: skip
-        st.button("All", disabled=done, key="stage_all", on_click=once(partial(_set_stages, session, EVERYTHING)))
+        st.button(
+            "All", disabled=done, key="stage_all", on_click=once(partial(_set_stages, session, address.ALL_STAGES))
+        )
         before = max(1, min(session.stages_shown, count) - 1)
         st.button(
             "Previous stage", shortcut="left", disabled=session.stages_shown == 1, key="stage_before",

@@ -143,6 +143,8 @@ def test_only_what_can_be_presented_is_and_the_rest_is_said() -> None:
     app = opened(present="nonsense")
     assert not session_of(app).present and "present" not in app.query_params
     assert "present must be 1, gallery" in app.warning[0].value and "nonsense" in app.warning[0].value
+    told = app.warning[0].value.replace("\\", "")  # of Markdown
+    assert all(name in told for name in address.CHARTS), "the charts are named"
     assert session_of(app).params == PRESETS[0].params(), "nothing else was named"
     learn = AppTest.from_file(APP, default_timeout=60)
     learn.query_params["present"], learn.query_params["at"] = "nonsense", "abc"

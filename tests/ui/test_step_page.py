@@ -54,9 +54,30 @@ def test_the_stages_of_a_pair_come_one_press_at_a_time(update: int) -> None:
     cards = "".join(one.body for one in app.get("html") if "Symbols:" in one.body)
     assert cards.count("Symbols:") == 7 and all(f">{symbol}</abbr>" in cards for symbol in ("τ", "C", "ℓ", "W", "δ"))
     assert app.button(key="stage_next").disabled
+    press(app, "stage_again")
+    press(app, "stage_next")
     press(app, "pair_forward")
     assert app.query_params["at"] == str(update + 1) and "2 · Similarity loss" not in shown(app)
     assert f"pair {update} of 400" in shown(press(app, "pair_back"))
+
+
+def test_all_stages_are_shown_of_every_pair_until_one_asks_for_less(update: int) -> None:
+    app = opened(at=str(update))
+    press(app, "stage_all")
+    for button in ("pair_update", "pair_loss left", "pair_forward", "pair_back"):
+        at = app.query_params["at"]
+        press(app, button)
+        assert app.query_params["at"] != at and "2 · Similarity loss" in shown(app), button
+    press(app, "pair_update")
+    assert "7 · Update" in shown(app)
+    again = opened(**dict(app.query_params))
+    assert not again.warning and "7 · Update" in shown(again)
+    press(again, "pair_update")
+    assert "7 · Update" in shown(again), "also after a reload"
+    press(again, "stage_before")
+    assert "6 · Step size" in shown(again) and "7 · Update" not in shown(again)
+    press(again, "pair_update")
+    assert "2 · Similarity loss" not in shown(again), "she asked for less"
 
 
 def test_the_next_update_is_found_and_what_if_leaves_the_experiment_alone(update: int) -> None:

@@ -31,6 +31,7 @@ KEYS_OF_OTHER_PAGES = (
 PAGES = ("compare", "data", "learn", "step", "advise", "runs", "sweeps", "paper")  # as app.py names them
 THEORY = "theory"  # as `part=` names it
 PRESENTED = {"1", "gallery", *CHARTS, *(preset.key for preset in PRESETS)}  # and the lessons
+ALL, ALL_STAGES = "all", 99  # what `stage` says for every stage, and more than any update has
 PAGE_PRESENTED = ("playground", "step")  # other words for 1, on the pages that they name
 IGNORED = "Some parts of the link were ignored"
 
@@ -89,13 +90,13 @@ def view_problems(own_query: bool = False) -> list[str]:
     problems = [page] if page else []
     if "at" in given and pair() is None and not own_query:
         problems.append(f"at must be the number of a pair, got {given['at'][:40]!r}; left out")
-    if "stage" in given and not _whole_number(given["stage"]):
-        problems.append(f"stage must be a whole number, got {given['stage'][:40]!r}; left out")
+    if "stage" in given and given["stage"] != ALL and not _whole_number(given["stage"]):
+        problems.append(f"stage must be a whole number or {ALL}, got {given['stage'][:40]!r}; left out")
     problems += step_link.problems_of(given)
     if given.get("part", THEORY) != THEORY:
         problems.append(f"part must be {THEORY}, got {given['part'][:40]!r}; left out")
     if given.get("present") and not present():
-        names = "1, gallery, playground, step, a chart, a preset or a lesson such as lesson-3"
+        names = f"1, gallery, playground, step, a chart ({', '.join(CHARTS)}), a preset or a lesson such as lesson-3"
         problems.append(f"present must be {names}, got {given['present'][:40]!r}; left out")
     return problems
 
@@ -128,7 +129,9 @@ def pair() -> int | None:
 def stage() -> int:
     """Up to which stage of its update the address wants it taken apart, `stage`; counted from 1."""
     text = st.query_params.get("stage", "")
-    return max(1, int(text)) if _whole_number(text) else 1
+    if text == ALL:
+        return ALL_STAGES
+    return min(max(1, int(text)), ALL_STAGES - 1) if _whole_number(text) else 1
 
 
 def part() -> str:
