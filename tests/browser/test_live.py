@@ -223,6 +223,10 @@ def test_share_shows_the_link(live: LivePage) -> None:
     code.click()
     large = live.page.locator(".ohash-qr-screen img")
     live.until(lambda: large.bounding_box()["height"] > 600, what="the code fills the screen")
+    address = live.page.locator(".ohash-qr-screen")
+    assert re.fullmatch(r"http://[\w.]+:\d+/?", address.inner_text()), "with the address, to type"
+    assert address.evaluate("screen => parseFloat(getComputedStyle(screen).fontSize)") >= 40
+    assert address.evaluate("screen => screen.scrollHeight <= innerHeight"), "all of it"
     live.page.keyboard.press("Escape")
     live.until(lambda: large.count() == 0, what="and goes away")
 

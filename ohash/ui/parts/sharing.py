@@ -75,12 +75,16 @@ def run_file_stem(params: ExperimentParams) -> str:
 
 
 def qr_html(text: str) -> str:
-    """A QR code as an image; a click shows it as large as the screen (script.py)."""
+    """A QR code as an image; a click shows it as large as the screen (script.py), above the address to type."""
     import segno  # noqa: PLC0415
 
     image = segno.make(text, error="l").svg_data_uri(scale=3, border=2, light="white")
     picture = f'<img alt="QR code of the link" src="{html.escape(image)}">'  # Streamlit would remove an inline svg
-    return f'<button class="ohash-qr" title="Show it on the whole screen">{picture}<br>Fill the screen</button>'
+    typed = html.escape(urlsplit(text)._replace(query="").geturl())
+    return (
+        f'<button class="ohash-qr" data-address="{typed}" title="Show it on the whole screen">{picture}<br>'
+        "Fill the screen</button>"
+    )
 
 
 def on_network(address: str) -> str:

@@ -74,7 +74,7 @@ if (!window.ohashKeys) {
     screen.className = "ohash-qr-screen";
     screen.setAttribute("role", "dialog");
     screen.setAttribute("aria-label", "QR code; click or press Escape to close");
-    screen.append(code.querySelector("img").cloneNode());
+    screen.append(code.querySelector("img").cloneNode(), code.dataset.address);
     document.body.append(screen);
   });
   document.addEventListener("keydown", (event) => {

@@ -325,8 +325,9 @@ CSS = """
 }
 .ohash-qr {border: 0; padding: 0; background: none; cursor: zoom-in; font: inherit; font-size: .85rem; color: inherit;}
 .ohash-qr-screen {position: fixed; inset: 0; z-index: 9999999; background: #fff; display: flex; align-items: center;
-  justify-content: center; cursor: zoom-out;}
-.ohash-qr-screen img {width: min(96vw, 96vh); height: min(96vw, 96vh); image-rendering: pixelated;}
+  flex-direction: column; justify-content: center; cursor: zoom-out; color: #000; text-align: center;
+  overflow-wrap: anywhere; font: 600 max(20px, min(6vh, 4vw))/1.2 monospace;}
+.ohash-qr-screen img {width: min(96vw, 86vh); height: min(96vw, 86vh); image-rendering: pixelated;}
 .ohash-intro {position: fixed; z-index: 999991; top: .45rem; left: 31.5rem; right: 7rem; min-height: 2.8rem;
   max-height: 2.9rem; overflow: auto; padding: .15rem .6rem; border-radius: .5rem; font-size: .78rem; line-height: 1.2;
   display: flex; gap: .6rem; align-items: center; background: light-dark(#e8f1fa, #14283b);}
