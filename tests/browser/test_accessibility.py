@@ -27,7 +27,7 @@ PAGES = {
     ),
     "runs": ("Runs", "[data-testid=stMainBlockContainer] button"),
     "sweeps": ("Sweeps", "[data-testid=stMultiSelect] [data-tag]"),
-    "paper": ("Paper", "[data-testid=stMainBlockContainer] button"),
+    "paper": ("Paper", ".claims tr"),  # after many seconds of computing the first time
 }
 MOVING = "document.querySelectorAll('[data-stale=true], [data-testid=stStatusWidget]').length"
 GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"

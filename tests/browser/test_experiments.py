@@ -74,7 +74,7 @@ def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Das
 
 def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/paper")
-    until(lambda: page.locator(".claims tr").count() > 15, "the table of claims")
+    page.locator(".claims tr").nth(15).wait_for()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="HTML report").click()
     assert "Online Hashing" in Path(waiting.value.path()).read_text()
