@@ -110,6 +110,20 @@ def test_every_boundary_of_one_update_is_in_the_picture_and_long_numbers_have_co
     assert page.evaluate(UNSEEN.replace("LINK", lessons()[2].link)) == [[], "3,000", "0.001"]
 
 
+CHANCE = """() => {
+  const run = new PlaygroundRun({ ...DEFAULTS, data: "rings", r: 16 }), { u } = randomNumbers(1), n = 50;
+  const random = () => run.measure([run.labels.map(() => Math.floor(65536 * u()))]);
+  const mean = [...Array(n)].reduce((sum) => sum + random() / n, 0);
+  return [run.measure([run.labels.map(() => 0)]), mean].map((value) => value.toFixed(2));
+}"""
+
+
+def test_the_level_of_chance_in_the_lesson_on_kernels_is_that_of_random_codes_and_of_one_code(page: Any) -> None:
+    page.add_script_tag(content=script())
+    levels = page.evaluate(CHANCE)
+    assert levels[0] == levels[1] and f"know nothing of the colours have {levels[0]}." in lessons()[5].text
+
+
 LOW_MOMENTS = """(C) => {
   const run = new PlaygroundRun({ ...DEFAULTS, data: "moons", features: "rbf", r: 16, noise: 0.2, C });
   let low = 0;

@@ -65,6 +65,12 @@ def test_there_are_eight_and_each_is_one_screen():
         assert 60 < len(words) < 220 and 2 <= len(lesson.options) <= 4
 
 
+def test_no_place_among_the_options_is_right_more_than_three_times():
+    places = [lesson.options.index(lesson.right) for lesson in lessons()]
+    assert all(1 <= places.count(place) <= 3 for place in range(3)), places
+    assert all(places[at : at + 3] != places[at + 3 : at + 6] for at in range(3)), "nor do they follow a pattern"
+
+
 def test_numbers_of_four_digits_have_a_comma():
     for lesson in lessons():
         words = f"{lesson.text} {lesson.question} {' '.join(lesson.options)} {lesson.answer} {lesson.exercise}"
