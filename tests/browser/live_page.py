@@ -39,9 +39,8 @@ class LivePage:
         """Move the slider of beta, C, r or T in the rail with the keyboard, once its last place is the only one."""
         slider = self.page.locator(f".st-key-rail [class*=st-key-w_{name}_] input[type=range]")
         self.until(lambda: slider.count() == 1, what=f"the slider of {name}")
-        slider.focus()
         for _ in range(times):
-            self.page.keyboard.press(key)
+            slider.press(key)  # focused anew: a slider that is drawn again has lost the focus
 
     def until(self, true: Callable[[], bool], what: str, seconds: float = 60) -> None:
         """Ask again until it is so; what stands on the page is part of the complaint."""
