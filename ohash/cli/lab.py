@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--plugin", metavar="FILE", action="append", help="Python file with your own method or data set"
     )
-    options.add_argument("--lesson", metavar="FILE", help="lesson of your own, shown first on Learn (Markdown)")
+    options.add_argument("--lesson", metavar="FILE", help="lesson of your own, the ninth on Learn (Markdown)")
     options.add_argument(
         "--class", "--classroom", dest="key", action="store_true",
         help="serve a class: print a link with a key; visitors without it have runs and comparisons of their own only",

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "lesson_texts"
-OWN = "OHASH_LESSON"  # a lesson of one's own, shown first
+OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose numbers it leaves
 OPTION = re.compile(r"- \(( |x)\) (.+)")
 CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity|codes|R|tau|ratio) ([<>=]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
@@ -131,9 +131,9 @@ def read_lesson(text: str) -> Lesson:
 
 
 def lessons() -> list[Lesson]:
-    """A lesson of one's own, if the server was started with one, and all others in the order of their file names."""
+    """All in the order of their file names, and then one's own, if the server was started with one."""
     own = os.environ.get(OWN)
-    files = [*([Path(own)] if own else []), *sorted(FOLDER.glob("*.md"))]
+    files = [*sorted(FOLDER.glob("*.md")), *([Path(own)] if own else [])]
     return [read_file(file) for file in files]
 
 
