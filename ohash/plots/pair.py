@@ -129,7 +129,23 @@ def _loss(step: PairStep) -> Stage:
         rule = f"Dissimilar items should differ in at least βr = {br:.4g} of the {r} bits."
         tex = rf"R = \max(0,\ \beta r - D_h) = \max(0,\ {_n(step.beta)} \cdot {r} - {step.D_h}) = {_n(step.R)}"
     told = "There is no loss: the model stays as it is." if step.R == 0 else f"The loss is {step.R:.4g}."
-    return Stage("Similarity loss", f"{rule} {told}", (tex + r"\qquad \text{Eq. (3)}",))
+    return Stage("Similarity loss", f"{rule} {told}", (tex + r"\qquad \text{Eq. (3)}",), chart=loss_by_distance(step))
+
+
+def loss_by_distance(step: PairStep) -> Chart:
+    """Eq. (3): R for every distance that two codes can have, and this pair."""
+    r = len(step.h_i)
+    limit = float(step.alpha) if step.s == 1 else dissimilar_threshold(step.beta, r)
+    D = np.unique([*np.arange(r + 1.0), limit])
+    R = np.maximum(0, D - limit if step.s == 1 else limit - D)
+    title = f"R = {step.R:.4g} where {step.D_h} of {r} bits differ"
+    series = (
+        Series("R", D, R, role="reference"),
+        Series("this pair", np.array([float(step.D_h)]), np.array([float(step.R)]), kind="points", role="now"),
+    )
+    mark = Mark(limit, f"α = {step.alpha}" if step.s == 1 else f"βr = {limit:.4g}", role="cap")
+    x_axis = Axis("bits that differ, Dₕ", lo=0, hi=r, format="count")
+    return Chart(title, x_axis, Axis("loss R", lo=0), series, (mark,), alt=f"{title}. A line over the distance.")
 
 
 def _candidates(step: PairStep) -> Stage:
@@ -214,7 +230,18 @@ def _prediction_loss(step: PairStep) -> Stage:
             rf"\ell = H - G + \sqrt{{R}} = {_n(step.H, 6)} - {in_brackets(step.G, 6)} + \sqrt{{{_n(step.R)}}} = "
             rf"{_n(step.loss)}\qquad \text{{Eq. (6)}}",
         ),
+        chart=parts_of_loss(step),
     )
+
+
+def parts_of_loss(step: PairStep) -> Chart:
+    """Eq. (6): both parts of the prediction loss, and their sum; none is negative, as H is the largest score."""
+    parts = {"H − G": float(step.H) - float(step.G), "√R": float(np.sqrt(step.R)), "ℓ": float(step.loss)}
+    places, values = np.arange(1.0, 4.0), np.array(list(parts.values()))
+    title = f"ℓ = {step.loss:.4g} is the sum of H − G and √R"
+    series = Series("parts and sum", places, values, kind="bar", role="now", listed=False)
+    x_axis = Axis("", lo=0.5, hi=3.5, at=tuple(places.tolist()), names=tuple(parts))
+    return Chart(title, x_axis, Axis("value", lo=0), (series,), (), alt=f"{title}. Bars.")
 
 
 def _score_parts(step: PairStep, c_i: Signs, c_j: Signs) -> str:

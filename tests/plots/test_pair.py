@@ -8,7 +8,8 @@ import pytest
 from ohash.core.loss import explain
 from ohash.engine.microscope import PairView
 from ohash.plots.code_strips import code_strips
-from ohash.plots.pair import margins, stages, step_size
+from ohash.plots.pair import loss_by_distance, margins, parts_of_loss, stages, step_size
+from ohash.plots.svg import to_svg
 
 RNG = np.random.default_rng(4)
 P_I, P_J = RNG.normal(size=12), RNG.normal(size=12)
@@ -69,6 +70,28 @@ def test_the_numbers_put_into_the_equations_give_the_result():
         r"\\min\\left\\\{([\d.]+),\\ \\frac\{([\d.]+)\}\{([\d.]+)\}\\right\\\} = ([\d.]+)", tex["Step size"][1]
     ).groups())  # fmt: skip
     assert min(C, over / under) == pytest.approx(tau, rel=1e-3)
+
+
+@pytest.mark.parametrize("s", [1, -1])
+def test_every_stage_has_a_picture_to_export(s):
+    for stage in stages(view_of(step(s)), 0):
+        assert "<svg" in (stage.strips or to_svg(stage.chart)), stage.title
+
+
+@pytest.mark.parametrize("s", [1, -1])
+def test_the_loss_is_drawn_over_the_distance_with_this_pair_on_it(s):
+    one = step(s)
+    line, pair = loss_by_distance(one).series
+    assert (*pair.x, *pair.y) == (one.D_h, one.R) and one.R > 0
+    assert np.interp(one.D_h, line.x, line.y) == pytest.approx(one.R)
+    assert line.y[0] == (0 if s == 1 else 9) and line.y[-1] == (12 if s == 1 else 0), "βr is 9 of 12 bits"
+
+
+@pytest.mark.parametrize("s", [1, -1])
+def test_the_parts_of_the_prediction_loss_add_up(s):
+    one = step(s)
+    fit, root, total = parts_of_loss(one).series[0].y
+    assert fit >= 0 and root == pytest.approx(one.R**0.5) and fit + root == pytest.approx(total) == one.loss
 
 
 def test_the_flipped_bits_have_the_smallest_margins():
