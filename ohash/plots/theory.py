@@ -177,8 +177,7 @@ def streams(wrong: float, C: float) -> Stage:
         "Separable and non-separable streams",
         "If one U has no loss, with room to spare, at every pair, the second term of the bound is 0: where C "
         "is large enough, ΣR stays below a constant, however long the stream. Two clouds of points in the plane, "
-        f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers the last loss comes with pair "
-        f"{last:,}, at ΣR = {clean[-1]:,.0f}. {told}",
+        f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers {_end(clean, last)} {told}",
         (
             r"\textstyle\sum R \le F^2 \left( \lVert U - W^1 \rVert^2 + 2 C \sum \max(0, \ell_U) \right)"
             r"\qquad \text{Eq. (27), corrected}",
@@ -187,16 +186,26 @@ def streams(wrong: float, C: float) -> Stage:
     )
 
 
+def _is_level(loss: npt.NDArray[np.float64]) -> bool:
+    """Whether the second half of a stream has no loss."""
+    return bool(loss[-1] == loss[PAIRS // 2])
+
+
+def _end(loss: npt.NDArray[np.float64], last: int) -> str:
+    if _is_level(loss):
+        return f"the last loss comes with pair {last:,}, at ΣR = {loss[-1]:,.0f}."
+    return f"there is still a loss with pair {last:,}, and ΣR is {loss[-1]:,.0f} by then: this C is too small."
+
+
 def _two_streams(clean: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64], wrong: float) -> Chart:
     t = np.arange(1, PAIRS + 1)
     lines = [Series("separable", t, clean, role="right", label=f"separable {clean[-1]:,.0f}")]
     if wrong:
         name = f"{wrong:.0%} wrong answers"
         lines.append(Series(name, t, noisy, role="wrong", dash="dashed", label=f"{wrong:.0%} wrong {noisy[-1]:,.0f}"))
-    level = clean[-1] == clean[PAIRS // 2]
     title = (
         "Cumulative loss is level where a W without loss exists" + (", and climbs where none does" if wrong else "")
-        if level
+        if _is_level(clean)
         else "With so small a C the separable stream still has losses"
     )
     return Chart(title, Axis("pairs", format="count"), Axis("cumulative R", lo=0), tuple(lines), alt=f"{title}.")
