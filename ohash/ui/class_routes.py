@@ -52,7 +52,7 @@ if (!window.ohashClass) {
   const words = document.createElement("span"), button = document.createElement("button");
   bar.append(words, button);
   document.body.append(bar);
-  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000, SETTLING = 3000;  // ms
+  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000;  // ms
   const TRIES = 3;
   const PAGES = ["/", "/advise", "/compare", "/data", "/learn", "/runs", "/step"];  // that every visitor has
   let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
@@ -64,33 +64,11 @@ if (!window.ohashClass) {
   // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
   const claims = new URLSearchParams(location.search).has("key");
   const waits = () => claims && performance.now() < 15000;
-  const joined = (path, query) => `${path}${query.size ? `?${query}` : ""}`;
-  const address = () => {
+  const here = () => {
     const query = new URLSearchParams(location.search);
     query.delete("key");
     query.delete("place");
-    return joined(location.pathname, query);
-  };
-  // A place is an address and, on Learn, the lesson that is open, counted from 1, which no address names.
-  const lessons = () => [...document.querySelectorAll(".st-key-lessons details")];
-  const here = () => {
-    const [path, text] = address().split("?"), query = new URLSearchParams(text);
-    const open = lessons().findIndex((one) => one.open) + 1;
-    if (open) query.set("lesson", open);
-    return joined(path, query);
-  };
-  const partsOf = (place) => {
-    const [path, text] = place.split("?"), query = new URLSearchParams(text), lesson = Number(query.get("lesson"));
-    query.delete("lesson");
-    return {path, query, lesson, target: joined(path, query)};
-  };
-  // The lesson to open as soon as it is drawn, 0 for none: also of the place that this document was loaded for.
-  const been = sessionStorage.getItem("ohash.been");
-  let wanted = been && !detached() ? partsOf(been).lesson : null;
-  const openWanted = (now) => {
-    if (wanted === null || !lessons().length) return;
-    lessons().forEach((one, at) => { if (one.open !== (at + 1 === wanted)) one.querySelector("summary").click(); });
-    if (now - turned > SETTLING) wanted = null;  // what a page that is being drawn again undoes, is done again
+    return `${location.pathname}${query.size ? `?${query}` : ""}`;
   };
   const ask = async (place) => {
     const asks = {headers: leads ? {"x-ohash": "leads"} : {}};
@@ -125,12 +103,10 @@ if (!window.ohashClass) {
   // Where it can, the document stays. The playground opens an address by itself. Streamlit is told of one as by Back;
   // the mark `place` makes the server turn to it, and take the mark away. Otherwise the page is loaded.
   const go = (place) => {
-    const {path, query, lesson, target} = partsOf(place), stays = path === location.pathname;
+    const [path, text = ""] = place.split("?"), query = new URLSearchParams(text), stays = path === location.pathname;
     const app = document.querySelector("[data-test-connection-state=CONNECTED]");
-    [turned, wanted] = [performance.now(), lesson];
-    if (target === address()) return;  // only another lesson
-    [left, tries] = [address(), tries + 1];
-    if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(target);
+    [turned, left, tries] = [performance.now(), here(), tries + 1];
+    if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(place);
     const presents = Boolean(document.querySelector(".st-key-stage"));
     const alone = stays && document.querySelector(".st-key-playground") && query.has("present") === presents;
     if (!alone) query.set("place", Date.now());
@@ -139,7 +115,7 @@ if (!window.ohashClass) {
     if (stays) dispatchEvent(new Event("ohash-place"));
   };
   // A frame that was under way writes the old address again, and Streamlit takes the query of the last message.
-  const lost = (now) => address() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
+  const lost = (now) => here() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
   const stuck = (now) => new URLSearchParams(location.search).has("place") && now - turned > TURNING;
   // The server has read the key: it must not be in a link that the lecturer copies for the class.
   const dropKey = () => {
@@ -169,14 +145,13 @@ if (!window.ohashClass) {
         sessionStorage.setItem("ohash.been", answer.place);
         tries = 0;
         go(answer.place);
-      } else if (stuck(performance.now())) location.assign(partsOf(answer.place).target);
+      } else if (stuck(performance.now())) location.assign(answer.place);
       else if (lost(performance.now())) go(answer.place);
     } else show("", answer.place ? "Follow the lecturer" : "");
   };
   // One request at a time. What was not acknowledged is sent again, however its request ended.
   const look = async () => {
     const now = performance.now();
-    if (!leads) openWanted(now);
     if (here() !== seen) [seen, moved, idle] = [here(), now, 0];
     idle = document.querySelector("[data-test-script-state=notRunning]") ? idle + 1 : 0;
     const place = toName(now);
