@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ohash.engine.params import experiment
+from ohash.ui.live import rail
 from ohash.ui.session import address, live_run
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
@@ -57,12 +58,32 @@ def test_an_older_picture_does_not_undo_a_newer_press(session: Session) -> None:
     wait(lambda: runner.snapshot() is not None)
     live_run.set_live(session, "beta", 0.7)
     live_run.set_live(session, "beta", 0.8)
+    live_run.await_change(session)
     now = runner.snapshot()
     assert now is not None
     live_run.follow_changes(session, replace(now, extra={"ack": session.last_change - 1}))
     assert session.pending == {"beta": 0.8}
     live_run.follow_changes(session, now)
     assert session.pending == {} and session.params.in_force().model.beta == 0.8
+
+
+def test_presses_that_follow_each_other_after_the_end_are_one_change(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_run, "GESTURE_SECONDS", 60)
+    first = live_run.runner(session)
+    first.resume()
+    assert first.finished.wait(60)
+    started = session.params.model.beta
+    for value in (0.6, 0.7, 0.8):
+        rail.change(session, "beta", value)
+        wait(lambda: (now := live_run.runner(session).snapshot()) is not None and now.t > 0)
+    assert session.params.model.beta == 0.8 and session.params.changes == ()
+    assert [one.now.params.model.beta for one in session.earlier] == [started], "those on the way are forgotten"
+    assert "0.8" in session.difference and str(started) in session.difference
+    assert live_run.has_just_begun(session, "beta") and not live_run.has_just_begun(session, "C")
+    monkeypatch.setattr(live_run, "GESTURE_SECONDS", 0)
+    assert not live_run.has_just_begun(session, "beta"), "a later press acts on the run"
 
 
 @pytest.mark.slow

@@ -50,6 +50,8 @@ def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     assert first is not None and first.state == "recording" and 2500 < first.t < 3200
     late.state, late.now = "running", replace(first, state="running", t=first.t // 2)
     assert page.displayed_snapshot(session, late).state == "recording"  # never back to an earlier pair
+    watch_time.last_frame -= 5
+    assert page.displayed_snapshot(session, late).t == first.t, "it waits for the run, which would never catch up else"
     late.now = replace(first, state="running", t=2 * first.t)
     assert page.displayed_snapshot(session, late) is late.now
     late.now = replace(first, state="running", t=7)

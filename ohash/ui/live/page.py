@@ -53,7 +53,8 @@ def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
         return shared
     session.shared_until = None
     head_start = session.watch_time.seconds  # the run was asked to catch up to this moment of the recording
-    seconds = session.watch_time.tick(playing=session.playing)
+    # once there is a run, the recording waits for it: on a busy machine the run might never be as far as it is
+    seconds = session.watch_time.tick(playing=session.playing and now is None)
     recording = recording_of(session.params) if session.use_recording and (session.playing or seconds) else None
     if recording is None or runner.state in ("done", "error", "stopped"):
         return now
@@ -107,6 +108,7 @@ def _badge(now: Snapshot | None, state: str) -> str:
 
 def _draw_measured(session: Session) -> None:
     """One session at a time: threads that all want Python's lock slow each other down, and the server's sending."""
+    live_run.await_change(session)
     with DRAWING:
         start = time.thread_time()
         try:

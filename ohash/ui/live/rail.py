@@ -189,7 +189,7 @@ def acts_at_once(session: Session, row: Parameter) -> bool:
 
 def change(session: Session, key: str, value: Any) -> None:
     """A setting was changed: β and C act on the running model, whatever else starts a new run."""
-    if not acts_at_once(session, rows_of(session.params)[key]):
+    if _begins_anew(session, key):
         session.playing = True
         commit_value(session, key, value)
         return
@@ -200,11 +200,16 @@ def change(session: Session, key: str, value: Any) -> None:
         session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
 
 
+def _begins_anew(session: Session, key: str) -> bool:
+    """Whether a change of it starts a new run; once it has, the presses that follow at once do, too."""
+    return not acts_at_once(session, rows_of(session.params)[key]) or live_run.has_just_begun(session, key)
+
+
 def _change_in_fragment(session: Session, key: str, value: Any) -> None:
     """The same for a slider that is redrawn by itself; a new run and a warning concern the whole page."""
-    over = live_run.runner(session).finished.is_set()
+    anew = _begins_anew(session, key)
     change(session, key, value)
-    if over or session.warnings:
+    if anew or session.warnings:
         session.redraw = True
     else:
         st.rerun(["live", CHIPS])
@@ -231,7 +236,7 @@ def commit_value(session: Session, key: str, value: Any) -> None:
         _start(session, current, value, _own_settings(current, value))
         return
     try:
-        live_run.commit(session, current.with_values(**{key: value}))
+        live_run.commit(session, current.with_values(**{key: value}), slider=key if rows_of(current)[key].live else "")
     except ValueError as error:
         session.warnings = [str(error)]
 

@@ -21,7 +21,10 @@ from ohash.ui.session import earlier_runs, own_data
 from ohash.ui.session.address import IGNORED, warnings_of
 from ohash.ui.session.broadcast import Drawings
 from ohash.ui.session.hub import Hub
-from ohash.ui.session.session import Session, WatchTime
+from ohash.ui.session.session import Begun, Session, WatchTime
+
+AWAIT_SECONDS = 2.0  # for a live change at most
+GESTURE_SECONDS = 1.5  # presses of one slider that follow each other as fast are one change
 
 _drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
 
@@ -70,12 +73,24 @@ def latest_snapshot(session: Session) -> Snapshot | None:
 
 
 def commit(
-    session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True, share: bool = False
+    session: Session,
+    params: ExperimentParams,
+    *,
+    preset: str = "",
+    keep_ghost: bool = True,
+    share: bool = False,
+    slider: str = "",
 ) -> None:
-    """Start another experiment; the old run stays as a ghost. With `share`, one that others watch will do."""
+    """Start another experiment; the old run stays as a ghost. With `share`, one that others watch will do.
+
+    If the `slider` has begun the old run a moment ago, that is forgotten: both presses were one change.
+    """
     last = latest_snapshot(session)
+    begun = session.begun if slider and has_just_begun(session, slider) else None
     session.difference = ""
-    if last is not None and last.t > 0:
+    if begun is not None:
+        session.difference = difference(begun.before, params.in_force())
+    elif last is not None and last.t > 0:
         earlier_runs.remember(session, last, keep_ghost=keep_ghost)
         # with the same changes, those still due will happen again: compare with all of them applied
         until = None if params.changes == session.params.changes else last.t
@@ -84,9 +99,17 @@ def commit(
         session.query_row = None
     if _queries(session.params) != _queries(params):
         session.opening_query = None
+    before = session.params.in_force() if begun is None else begun.before
+    session.begun = Begun(slider, before, time.monotonic())
     session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
     session.from_link = False
     _start(session, share=share)
+
+
+def has_just_begun(session: Session, slider: str) -> bool:
+    """Whether the live run is the answer to a press of this slider a moment ago."""
+    begun = session.begun
+    return begun is not None and begun.slider == slider and time.monotonic() - begun.at < GESTURE_SECONDS
 
 
 def _queries(params: ExperimentParams) -> tuple[object, ...]:
@@ -109,18 +132,19 @@ def start_preset(session: Session, preset: Preset) -> None:
 
 
 def set_live(session: Session, name: str, value: float) -> None:
-    """Change beta or C of the running model, and wait a moment until the run has applied it."""
-    live = own_runner(session)
-    command = session.last_change = live.set(**{name: value})
+    """Change beta or C of the running model."""
+    session.last_change = own_runner(session).set(**{name: value})
     session.pending[name] = value
-    if live.run is None:
+    session.awaited_until = time.monotonic() + AWAIT_SECONDS
+
+
+def await_change(session: Session) -> None:
+    """Wait a moment until the run has applied the last change, so that the next frame shows it."""
+    live = hub().lease(session.id).runner
+    if live is None or live.run is None:
         return  # it is still being made
-    deadline = time.monotonic() + 2.0
-    while time.monotonic() < deadline:
-        now = live.snapshot()
-        if now is not None and now.extra.get("ack", 0) >= command:
-            return
-        time.sleep(0.01)
+    while waits(session, live.snapshot()) and time.monotonic() < session.awaited_until:
+        time.sleep(0.005)
 
 
 def waits(session: Session, now: Snapshot | None) -> bool:

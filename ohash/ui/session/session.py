@@ -33,6 +33,15 @@ class WatchTime:
         return self.seconds
 
 
+@dataclass(frozen=True)
+class Begun:
+    """How the live run came to be: by which slider ("" for anything else), after which experiment, and when."""
+
+    slider: str
+    before: ExperimentParams
+    at: float
+
+
 @dataclass(frozen=True, eq=False)
 class EarlierRun:
     """A run that has finished or was replaced: its name and its last snapshot."""
@@ -86,6 +95,8 @@ class Session:
     from_link: bool = False  # the experiment was read from the address
     pending: dict[str, float] = field(default_factory=dict)  # live changes the run has not applied yet
     last_change: int = 0  # the number that the run gave the last of them
+    awaited_until: float = 0.0  # how long a frame waits for it
+    begun: Begun | None = None  # None for the first run
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
     interval: float = 0.0  # seconds between two frames, as the timer in the browser has it
