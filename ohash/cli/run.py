@@ -55,7 +55,7 @@ from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
-from ohash.streams.registry import datasets
+from ohash.streams.registry import datasets, find_dataset
 
 CHUNK = 4096
 MAIN = ("oh", "mmoh")
@@ -270,7 +270,7 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
     if (
         not options.paper
         or options.resume
-        or (not own_files.has_own_data(options) and datasets()[options.dataset].presets)
+        or (not own_files.has_own_data(options) and find_dataset(options.dataset).presets)
     ):
         return []
     name = options.features or options.docs or options.dataset

@@ -179,7 +179,7 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
 def to_bibtex(snapshot: ComparisonSnapshot) -> str:
     """The sources of every method and of the data, each once."""
     entries = [entry.spec.bibtex for entry in snapshot.entries]
-    spec = datasets.datasets().get(snapshot.comparison.dataset)
+    spec = datasets.lookup(snapshot.comparison.dataset)
     return bibliography([*entries, "" if spec is None else spec.bibtex])
 
 

@@ -75,6 +75,13 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
 
 def dataset_of(query: Mapping[str, str], usual: str, problems: list[str]) -> str:
     """The dataset that a link names, or the usual one."""
+    family = datasets.family_of(query.get("dataset", usual))
+    if family is not None:
+        try:
+            return family.spec(query["dataset"]).key
+        except ValueError as error:
+            problems.append(f"{error}; using {usual!r}")
+            return usual
     return _one_of("dataset", {*datasets.datasets(), OWN}, query, usual, problems)
 
 

@@ -105,8 +105,8 @@ def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str
 
 
 def _title(dataset: str) -> str:
-    known = datasets.datasets()
-    return known[dataset].title if dataset in known else "your data"
+    known = datasets.lookup(dataset)
+    return "your data" if known is None else known.title
 
 
 def _beginning(spec: HasherSpec) -> str:

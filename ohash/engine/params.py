@@ -248,7 +248,7 @@ def opening_seed(dataset: str) -> int:
 
 def default_features(dataset: str) -> FeatureParams:
     """The features that suit the vectors of a data set."""
-    known = datasets.datasets().get(dataset)
+    known = datasets.lookup(dataset)
     if known is None:
         return FeatureParams(kernel="none")
     features = FeatureParams(kernel=known.kernel, normalize=known.normalize)
@@ -257,7 +257,7 @@ def default_features(dataset: str) -> FeatureParams:
 
 def _chosen_model(dataset: str) -> Mapping[str, Any]:
     """What suits a data set among the parameters of OH and MMOH; for data that nobody has tried, the warm-up's C."""
-    known = datasets.datasets().get(dataset)
+    known = datasets.lookup(dataset)
     return known.defaults if known is not None and known.group not in ("folder", "plugin") else {"C": "auto"}
 
 
@@ -314,7 +314,7 @@ def paper_key(dataset: str) -> str:
     >>> paper_key("cifar10"), paper_key("labelme")
     ('cifar10-gist', 'labelme')
     """
-    known = datasets.datasets().get(dataset)
+    known = datasets.lookup(dataset)
     return dataset if known is None else known.paper_key or dataset
 
 
@@ -332,7 +332,8 @@ def protocol(dataset: str, method: str = "oh", **values: Any) -> ExperimentParam
     key = paper_key(dataset)
     base = experiment(key, method)
     known = rows_of(base)
-    presets = datasets.datasets()[key].presets if key in datasets.datasets() else {}
+    spec = datasets.lookup(key)
+    presets = spec.presets if spec is not None else {}
     wanted = {name: value for name, value in (presets or DEFAULTS_FOR_OTHER_DATA).items() if name in known}
     if methods.find(method).features != "kernel":
         wanted.pop("kernel", None)  # the paper names the kernel for its own models

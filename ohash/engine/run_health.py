@@ -147,7 +147,7 @@ def _learning(now: Snapshot) -> list[Finding]:
 
 def _is_chosen(C: float, params: ExperimentParams) -> bool:
     """Whether C is what was measured to be best for the data set (`choosing_defaults`), with its own features."""
-    known = datasets.datasets().get(params.dataset)
+    known = datasets.lookup(params.dataset)
     if known is None or not known.defaults_note or params.content:
         return False
     usual = experiment(params.dataset, params.method)

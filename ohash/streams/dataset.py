@@ -336,3 +336,14 @@ class DatasetSpec:
     paper_key: str = ""
     measure_size: Callable[[], tuple[int, int]] | None = None
     size_note: str = ""
+
+
+@dataclass(frozen=True)
+class DatasetFamily:
+    """Data sets that are not listed, since their keys say what is in them: all that begin with `key`.
+
+    `spec` gives what is known of one, the same object for the same key; ValueError for a key that names none.
+    """
+
+    key: str
+    spec: Callable[[str], DatasetSpec]

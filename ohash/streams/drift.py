@@ -7,6 +7,8 @@ stages. Stage k is a function of the seed alone, so a drifting run replays like 
   time before the drift.
 - translate, translate-slowly: every vector is shifted by one random vector, in units of the typical distance from the
   mean.
+- turn: each two columns, as the two of points in the plane, turn once around, by `drift_size` degrees per pair, in
+  `TURN_STEPS` steps; the same for every seed, as in the playground.
 - prior: half of the classes become ten times rarer in the stream.
 - redefine: similarity by superclass instead of by class (where none are declared, by random pairs of classes).
 
@@ -14,6 +16,7 @@ Where vectors move, the items they describe stay the same: what was similar stay
 after another are not a drift but an order of the stream (`StreamParams.order`).
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -26,10 +29,11 @@ from ohash.core.parameters import param, validate
 from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
 
-KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "prior", "redefine")
+KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "turn", "prior", "redefine")
 # These move the vectors; "prior" and "redefine" change the pairs.
-MOVING = ("rotate", "rotate-slowly", "translate", "translate-slowly")
+MOVING = ("rotate", "rotate-slowly", "translate", "translate-slowly", "turn")
 STEPS = 20
+TURN_STEPS = 72
 RARER = 10
 # Multiplications per slice: about 10 ms, and few rows at a time of what may be a memory map of gigabytes.
 SLICE = 2**28
@@ -50,7 +54,8 @@ class DriftParams:
     )  # fmt: skip
     drift_size: float = param(
         1.0, symbol="", title="drift size", lo=0, hi=1, slider=(0, 1), step=0.05,
-        help="1 turns the space by a full random rotation, or shifts it by the typical distance from the mean.",
+        help="1 turns the space by a full random rotation, or shifts it by the typical distance from the mean. With "
+        "turn: degrees per pair.",
         active_if=("drift", *MOVING),
     )  # fmt: skip
 
@@ -67,6 +72,9 @@ class DriftParams:
         """
         if self.drift == "none":
             return ()
+        if self.drift == "turn":
+            step = 360 / TURN_STEPS / self.drift_size if self.drift_size else math.inf
+            return () if step == math.inf else tuple(self.drift_at + round(k * step) for k in range(TURN_STEPS))
         if self.drift.endswith("-slowly"):
             step = max(1, self.drift_at // STEPS)
             return tuple(self.drift_at + k * step for k in range(STEPS))
@@ -111,7 +119,10 @@ class Drift:
                 yield
             return
         turn = np.empty((d, d), np.float32)
-        yield from _iter_turned(*_planes(self.seed, d), share, turn)
+        if kind == "turn":
+            yield from _iter_turned(*_columns(d), stage / TURN_STEPS, turn)
+        else:
+            yield from _iter_turned(*_planes(self.seed, d), share, turn)
         block = max(1, SLICE // d**2)
         for start in range(0, len(X), block):
             out[start : start + block] = gather(X, slice(start, start + block)).astype(np.float32) @ turn
@@ -174,6 +185,11 @@ def _draw_planes(rng: np.random.Generator, d: int) -> tuple[npt.NDArray[np.float
 def _planes(seed: int, d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The planes of a seed, shared by the steps of a slow rotation."""
     return _draw_planes(np.random.default_rng([seed, 0xD21F7]), d)
+
+
+def _columns(d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The planes of each two columns, which all turn once around, from the first column to the second."""
+    return np.eye(d), np.full(d // 2, -2 * np.pi)
 
 
 def _iter_turned(

@@ -1,4 +1,7 @@
-"""Every data set by its key: modules of `ohash.streams.datasets`, plugins that define DATASET, and the data folder."""
+"""Every data set by its key: modules of `ohash.streams.datasets`, plugins that define DATASET, and the data folder.
+
+A module may define FAMILY instead: data sets that are found by their keys and not listed.
+"""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -8,7 +11,7 @@ from types import ModuleType
 from ohash.core.parameters import did_you_mean
 from ohash.models.registry import collect_specs, plugin_modules, scan
 from ohash.streams.data_folder import FileState, folder_specs, folder_state
-from ohash.streams.dataset import Dataset, DatasetSpec, Metric
+from ohash.streams.dataset import Dataset, DatasetFamily, DatasetSpec, Metric
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.readers.sides import open_two_sides
 
@@ -48,9 +51,33 @@ def _with_actual_sizes(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, 
     return resized
 
 
+@lru_cache(maxsize=4)
+def _families(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetFamily]:
+    return collect_specs([*scan("ohash.streams.datasets"), *plugins], "FAMILY")
+
+
+def family_of(key: str) -> DatasetFamily | None:
+    """The family of data sets that a key belongs to, whether or not it names one of them."""
+    families = _families(plugin_modules()).values()
+    return next((family for family in families if key.startswith(family.key)), None)
+
+
+def lookup(key: str) -> DatasetSpec | None:
+    """What is known about a data set, listed or of a family; None if there is none of this key."""
+    listed, family = datasets().get(key), family_of(key)
+    if listed is not None or family is None:
+        return listed
+    try:
+        return family.spec(key)
+    except ValueError:
+        return None
+
+
 def find_dataset(key: str) -> DatasetSpec:
     """What is known about a data set without loading it."""
-    known = datasets()
+    known, family = datasets(), family_of(key)
+    if key not in known and family is not None:
+        return family.spec(key)
     if key not in known:
         hint = did_you_mean(key, known, most=3)
         raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}{hint}")
@@ -91,7 +118,7 @@ def load_dataset(
         if labels is not None:
             raise ValueError("labels must be left out for two-sided data, whose truth is pairs or distance")
         return open_two_sides(name, queries, pairs, metric, key=OWN)
-    if isinstance(name, str) and labels is pairs is metric is None and name in datasets():
+    if isinstance(name, str) and labels is pairs is metric is None and lookup(name) is not None:
         return load_by_key(name)
     if isinstance(name, str) and not Path(name).suffix and not Path(name).is_dir():
         return load_by_key(name)  # which says what there is

@@ -170,11 +170,10 @@ def _progress(sweep: Sweep, points: Sequence[Point]) -> str:
 
 def to_bibtex(sweep: Sweep) -> str:
     """The sources of every method and data set, each once."""
-    known = datasets.datasets()
     cells = [cell.params for cell in sweep.cells]
     methods = [find(method).bibtex for method in dict.fromkeys(one.method for one in cells)]
-    data = [known[key].bibtex for key in dict.fromkeys(one.dataset for one in cells) if key in known]
-    return bibliography([*methods, *data])
+    data = [datasets.lookup(key) for key in dict.fromkeys(one.dataset for one in cells)]
+    return bibliography([*methods, *(spec.bibtex for spec in data if spec is not None)])
 
 
 def symbol(sweep: Sweep, key: str) -> str:

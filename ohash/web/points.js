@@ -5,18 +5,18 @@ const N_POINTS = 200; // of a data set
 const MOST_POINTS = 400; // with those painted
 const N_CLASSES = 4;
 
-// `drift` is what the control of this name starts with; `live` names the data set of the Live page that is like it.
+// `drift` is what the control of this name starts with. Live draws the same points: ohash/streams/datasets/playground.py.
 const SHAPES = {
-  blobs: { title: "Four blobs", classes: 4, live: "blobs2d", there: "ten blobs of five classes",
+  blobs: { title: "Four blobs", classes: 4,
     point: (c, u, normal) => {
       const centre = [[-0.8, 0.7], [0.75, 0.8], [-0.7, -0.75], [0.8, -0.7]][c];
       return centre.map((v) => v + 0.24 * normal());
     } },
-  moons: { title: "Two moons", classes: 2, live: "moons", there: "2,000 in two moons", point: (c, u, normal) => {
+  moons: { title: "Two moons", classes: 2, point: (c, u, normal) => {
     const angle = Math.PI * u(), x = Math.cos(angle) - 0.5, y = Math.sin(angle) - 0.25;
     return [c ? -x : x, c ? -y : y].map((v) => 0.9 * v + 0.09 * normal());
   } },
-  rings: { title: "A ring in a ring", classes: 2, live: "rings", there: "three rings", point: (c, u, normal) => {
+  rings: { title: "A ring in a ring", classes: 2, point: (c, u, normal) => {
     const angle = 2 * Math.PI * u(), radius = (c ? 1.15 : 0.4) + 0.08 * normal();
     return [radius * Math.cos(angle), radius * Math.sin(angle)];
   } },

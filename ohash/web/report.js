@@ -4,7 +4,7 @@ const wholeNumber = (n) => n.toLocaleString("en");
 const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
 
 // Numbers are those of the moment shown; the scrubber and the links name the run's own, with the pair that is shown.
-function report({ element, find, scrub, stage, run: whole, shown: run, view, look, live }, aloud) {
+function report({ element, find, scrub, stage, run: whole, shown: run, view, look, showLive }, aloud) {
   const { data, r, T } = run.params, m = view.model;
   const codes = stage.codes(run)[m];
   const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
@@ -21,7 +21,7 @@ function report({ element, find, scrub, stage, run: whole, shown: run, view, loo
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look, element.matches(".presents") ? 3 : 5));
   find(".hint").textContent = hintWords(run, view);
-  if (live) find(".elsewhere").replaceChildren(...liveLinks(whole, live));
+  showLive(whole);
   stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
     + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
   if (aloud) find(".says").textContent = summary;

@@ -25,7 +25,7 @@ function moment({ data, r, T, seed }, t) { return [data, r, T, seed, t].join(); 
 
 class Playground {
   constructor(root, colours, address, live, everywhere, notes, lessons) {
-    Object.assign(this, { colours, address, live, everywhere, notes, home: location.pathname });
+    Object.assign(this, { colours, address, everywhere, notes, home: location.pathname });
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
     this.charts = [...root.querySelectorAll(".side canvas")];
@@ -39,6 +39,7 @@ class Playground {
     this.rail = makeRail(this.find(".rail"), choose, () => this.setFree(null));
     this.showLesson = makeLesson(this.find(".rail"), lessons);
     this.tools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
+    this.showLive = live ? makeLiveLinks(this.find(".elsewhere"), live) : () => {};
     this.find("[data-press=link]").textContent = address.title;
     this.readLook();
     this.listen();

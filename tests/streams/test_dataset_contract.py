@@ -26,7 +26,8 @@ SLOW = {
     "viewpoints",
 }
 GROUPS = {"synthetic", "embedded", "package", "paper", "pictures"}
-KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in named_datasets()]
+FAMILIES = ["playground-xor-7", f"playground-points-0{'ii0jjj1hh2k' * 4}-2{'0abc3def' * 6}"]  # which are not listed
+KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in [*named_datasets(), *FAMILIES]]
 
 
 @pytest.fixture(params=KEYS)

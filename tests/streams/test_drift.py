@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.streams.dataset import Dataset
-from ohash.streams.drift import KINDS, RARER, STEPS, Drift, DriftParams, rotation
+from ohash.streams.drift import KINDS, RARER, STEPS, TURN_STEPS, Drift, DriftParams, rotation
 from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 
@@ -16,9 +16,9 @@ def drift(kind, at=100, size=1.0, seed=0):
 @pytest.mark.parametrize("kind", KINDS)
 def test_stages_begin_exactly_at_their_boundaries(kind):
     found = drift(kind)
-    stages = [found.stage(t) for t in range(400)]
+    stages = [found.stage(t) for t in range(500)]
     assert stages[99] == 0
-    expected = {"none": 0, "rotate-slowly": STEPS, "translate-slowly": STEPS}.get(kind, 1)
+    expected = {"none": 0, "rotate-slowly": STEPS, "translate-slowly": STEPS, "turn": TURN_STEPS}.get(kind, 1)
     assert max(stages) == expected == len(found.boundaries)
     for number, boundary in enumerate(found.boundaries):
         assert stages[boundary] == number + 1 and stages[boundary - 1] == number
@@ -61,6 +61,25 @@ def test_translation_shifts_every_row_by_one_vector_of_the_declared_size():
     shift = drift("translate", size=0.5).features(X, 1) - X
     assert np.allclose(shift, shift[0], atol=1e-5)
     assert np.linalg.norm(shift[0]) == pytest.approx(0.5 * np.sqrt(X.var(axis=0).sum()), rel=1e-5)
+
+
+def test_a_turn_has_its_speed_and_ends_where_it_began():
+    X = grouped(40, 3, d=2).X
+    found = drift("turn", at=42, size=0.06)  # degrees per pair
+    angles = np.unwrap([np.angle(complex(*found.features(X, found.stage(t))[0])) for t in range(0, 6000, 10)])
+    expected = np.radians(0.06 * np.arange(0, 6000, 10))
+    assert np.abs(angles - angles[0] - expected).max() < np.radians(360 / TURN_STEPS / 2 + 0.1)
+    assert np.allclose(found.features(X, TURN_STEPS), X, atol=1e-5)
+    other = drift("turn", at=42, size=0.06, seed=9)
+    assert np.array_equal(found.features(X, 18), other.features(X, 18)), "whatever the seed"
+    assert drift("turn", size=0).boundaries == drift("turn", size=5e-324).boundaries == ()
+
+
+def test_a_turn_of_many_columns_keeps_distances():
+    X = grouped(40, 3, d=5).X
+    moved = drift("turn").features(X, 7)
+    assert np.allclose(moved @ moved.T, X @ X.T, rtol=1e-4, atol=1e-3)
+    assert not np.allclose(moved[:, :4], X[:, :4], atol=0.1) and np.allclose(moved[:, 4], X[:, 4])
 
 
 def test_prior_shift_thins_half_of_the_classes():

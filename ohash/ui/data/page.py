@@ -35,7 +35,7 @@ def choose(session: Session) -> str:
     here = catalogue.key_of(session.params.dataset, session.params.content)
     if session.viewed_dataset not in titles:
         session.viewed_dataset = here if here in titles else next(iter(titles))
-        spec = datasets.datasets().get(here)
+        spec = datasets.lookup(here)
         if spec is not None and here not in titles:
             session.warnings.append(f"{escape_markdown(spec.title)} {spec.status()}: {escape_markdown(spec.missing())}")
 
@@ -80,7 +80,7 @@ def show_dataset(session: Session, key: str, dataset: Dataset) -> None:
 
 def _head(session: Session, key: str, dataset: Dataset) -> None:
     about = " · ".join(text for text in (dataset.cite, dataset.licence, dataset.note) if text)
-    spec = datasets.datasets().get(key)
+    spec = datasets.lookup(key)
     by = view_state.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
     queries = f", and {len(dataset.query_rows):,} queries" if dataset.query_rows is not None else ""

@@ -37,7 +37,9 @@ def titles(session: Session) -> dict[str, str]:
     available = {
         f"{OWN}:{content}": f"{own.title} · {own.n:,} × {own.d:,} · uploaded" for content, own in session.own.items()
     }
-    for group in by_group().values():
+    current, listed = datasets.lookup(session.params.dataset), by_group()
+    unlisted = [current] if current is not None and datasets.family_of(current.key) else []
+    for group in (unlisted, *listed.values()):
         here = [spec for spec in group if not spec.missing()]
         available |= {spec.key: spec.title + (f" · {spec.n:,} × {spec.d:,}" if spec.n else "") for spec in here}
     return distinct(available)
@@ -70,7 +72,8 @@ def choose(session: Session, name: str, dataset: str, content: str, on_pick: Cal
         short |= {spec.key: spec.title + ("" if spec.key in without_size else f", {spec.n:,}") for spec in here}
     current = key_of(dataset, content)
     if current not in short:
-        short = {current: "not available here", **short}
+        unlisted = datasets.lookup(dataset)  # of a family
+        short = {current: "not available here" if unlisted is None else unlisted.title, **short}
     short = distinct(short)
     data = slot(name, current, tuple(short))
     st.selectbox(

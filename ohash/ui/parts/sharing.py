@@ -19,6 +19,7 @@ from ohash.ui.workarounds.downloads import lasting
 
 JSON = "application/json"
 LONGEST_NAME = 100  # of a file, without its ending
+LONGEST_PART = 80  # of its parts: the key of painted points lists them all
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 COLUMN, WIDER = (88, 58), (120, 80)  # millimetres: one column of a journal, and a figure across half a page
@@ -57,7 +58,8 @@ def file_stem(dataset: str, *parts: str) -> str:
     >>> file_stem("fashion", "oh", "r48", "seed 0"), file_stem("own", "My vectors.npy", "oh")
     ('ohash-fashion-oh-r48-seed-0', 'ohash-own-my-vectors-npy-oh')
     """
-    words = re.sub(r"[^a-z0-9.=@+]+", "-", " ".join([dataset, *parts]).lower()).replace(".", "-")
+    text = " ".join(part[:LONGEST_PART] for part in (dataset, *parts))
+    words = re.sub(r"[^a-z0-9.=@+]+", "-", text.lower()).replace(".", "-")
     return f"ohash-{words.strip('-')}"
 
 

@@ -45,7 +45,7 @@ def require_owner(what: str) -> None:
 
 def check_data(dataset: str) -> None:
     """Refuse data that only the owner may use, however they were named."""
-    spec = registry.datasets().get(dataset)
+    spec = registry.lookup(dataset)
     if spec is not None and spec.group in OWNERS_ONLY and not is_owner():
         raise ValueError(f"dataset must be one that this server offers to visitors, got {dataset!r}; choose another")
 
