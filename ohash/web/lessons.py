@@ -33,6 +33,7 @@ OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose num
 OPTION = re.compile(r"- \(( |x)\) (.+)")
 CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity|codes|R|tau|ratio) ([<>=]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
+CAPTION = "The points of this lesson: draw where you expect the boundaries."
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -42,11 +43,14 @@ PAGE = """<!doctype html>
 @page {{margin: 18mm;}}
 body {{font: 12pt/1.5 Georgia, serif; max-width: 42em; margin: 0 auto; padding: 1em; box-sizing: border-box;
   min-height: 100vh; display: flex; flex-direction: column;}}
-h1 {{font-size: 1.5em;}} li {{list-style: none;}} li::before {{content: "☐ ";}}
-.notes {{height: 9em; border-bottom: 1px dotted #888; margin-bottom: 2em;}}
+h1 {{font-size: 1.5em; margin: .4em 0;}} p, ul {{margin: .6em 0;}}
+li {{list-style: none;}} li::before {{content: "☐ ";}}
+.room {{display: flex; gap: 1em; margin-bottom: 1em;}}
+.notes {{flex: 1; min-height: 9em; border-bottom: 1px dotted #888; margin-bottom: 1em;}}
+figure {{margin: 0; width: 46mm;}} figcaption {{font-size: .75em; line-height: 1.3;}}
 .answer {{border-bottom: 1px solid #888; margin-top: auto; padding-bottom: .5em; transform: rotate(180deg);
   font-size: .85em; break-inside: avoid;}}
-@media print {{body {{padding: 0; min-height: 25cm;}}}}
+@media print {{body {{padding: 0; min-height: 23.5cm;}}}}
 code {{font-size: .85em; overflow-wrap: anywhere;}}
 </style>
 </head>
@@ -56,7 +60,7 @@ code {{font-size: .85em; overflow-wrap: anywhere;}}
 <p>{text}</p>
 <p><b>Predict first.</b> {question}</p>
 <ul>{options}</ul>
-<div class="notes"></div>
+<div class="room"><div class="notes"></div>{picture}</div>
 <p>The answer stands upside down at the foot of the page: predict, then turn it.</p>
 <div class="answer"><p><b>☑ {right}.</b></p>
 <p><b>Then look.</b> {answer}</p>
@@ -85,11 +89,15 @@ class Lesson:
 
         `address` is that of the Learn page, which the page then names with the lesson's link.
         """
+        from ohash.web.points_picture import points_svg  # noqa: PLC0415 (the command line reads lessons, too)
+
         link = f"<code>{html.escape(f'{address}#{self.link}')}</code>"
         where = f"Open {link}" if address else f"In the playground, at the end of its address: {link}"
         options = "".join(f"<li>{_html(option)}</li>" for option in self.options)
+        points = points_svg(self.link)
+        picture = points and f"<figure>{points}<figcaption>{CAPTION}</figcaption></figure>"
         return PAGE.format(
-            title=html.escape(self.title), where=where, text=_html(self.text), right=_html(self.right),
+            title=html.escape(self.title), where=where, text=_html(self.text), right=_html(self.right), picture=picture,
             question=_html(self.question), options=options, answer=_html(self.answer), exercise=_html(self.exercise),
         )  # fmt: skip
 

@@ -137,3 +137,14 @@ def test_with_wrong_answers_a_large_C_makes_the_curve_fall_again_and_again(page:
     page.add_script_tag(content=script())
     assert page.evaluate(LOW_MOMENTS, 0.05) <= 1
     assert page.evaluate(LOW_MOMENTS, 10) >= 5
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_a_handout_is_one_page_with_its_picture_and_its_answer(browser: Any, paper: str) -> None:
+    page = browser.new_page()
+    for lesson in lessons():
+        page.set_content(lesson.handout("http://192.168.178.21:8501/learn"))
+        picture = page.locator("figure svg").bounding_box()
+        assert picture["width"] > 150 and abs(picture["width"] - picture["height"]) < 2, "a square plane"
+        assert len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format=paper))) == 1, lesson.title
+    page.close()

@@ -24,7 +24,7 @@ from ohash.streams.datasets.playground import MOST_POINTS, SHAPES
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
 from ohash.ui.session.address import LIMITS
-from ohash.web import files
+from ohash.web import files, points_picture
 from ohash.web.lessons import lessons
 from ohash.web.notebook import CHOICES, RANGES
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
@@ -432,6 +432,13 @@ def test_live_draws_the_points_of_the_playground_bit_for_bit(scratch: Any, data:
         dataset = load_by_key(key)
         assert key == f"playground-{data}-{seed}" and dataset.labels.tolist() == labels
         assert np.array_equal(dataset.X, np.array(places).astype(np.float32)), seed
+
+
+def test_the_picture_of_a_handout_has_the_defaults_marks_and_colours_of_the_playground(scratch: Any) -> None:
+    defaults, roles, half, corners = scratch.evaluate("[DEFAULTS, CLASS_ROLES, HALF, CORNERS]")
+    assert {key: str(defaults[key]) for key in points_picture.DEFAULTS} == points_picture.DEFAULTS
+    assert (tuple(roles), half) == (points_picture.ROLES, points_picture.HALF)
+    assert all(np.array_equal(places, points_picture.CORNERS[int(label)]) for label, places in corners.items())
 
 
 def live_query(page: Any, link: str, then: str = "") -> dict[str, str]:

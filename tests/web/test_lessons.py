@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.cli.lab import command, parser
 from ohash.cli.main import main
+from ohash.streams.datasets.playground import make_points
 from ohash.web.lessons import OWN, lessons, read_lesson
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -104,6 +105,18 @@ def test_a_handout_holds_all_and_escapes_it(tmp_path, capsys):
     assert len(names) == 8 and names[3] == "4-what-beta-does.html"
     assert main(["playground"]) == 2
     assert "--html FILE, --handouts DIR" in capsys.readouterr().err
+
+
+def test_a_handout_shows_the_points_of_its_lesson():
+    places, labels = make_points("moons", 1)
+    page = read_lesson(MINE.replace("link: r=3", "link: data=moons&r=3")).handout()
+    x, y = places[0]
+    assert f'<circle cx="{(x + 1.6) * 100:.1f}" cy="{(1.6 - y) * 100:.1f}"' in page, "up is up"
+    assert (page.count("<circle"), page.count("<polygon")) == (labels.count(0), labels.count(1)) == (100, 100)
+    assert "Two moons: 200 points of 2 classes" in page
+    assert all("draw where you expect the boundaries" in lesson.handout() for lesson in lessons())
+    for link in ("data=own", "data=squares", "seed=-1", "seed=\u00b2", "seed=99999", "at=0&changes=0:paint:0i0i0"):
+        assert "<figure>" not in read_lesson(MINE.replace("link: r=3", f"link: {link}")).handout(), link
 
 
 def test_a_lecturers_own_lesson_comes_last_and_leaves_the_others_their_numbers(tmp_path, monkeypatch):
