@@ -1,7 +1,7 @@
 """The health of a run: a short list of computed findings, each with what to do about it and the setting that does it.
 
-A run is judged only after it had a chance: MIN_PAIRS pairs and MIN_UPDATES updates. Thresholds are far from what
-healthy runs of the embedded data show.
+A run is judged only after it had a chance: MIN_PAIRS pairs and MIN_UPDATES updates. Of one that has ended before, all
+that is judged is whether its score fell. Thresholds are far from what healthy runs of the embedded data show.
 """
 
 import math
@@ -16,7 +16,7 @@ from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 from ohash.streams import registry as datasets
 
-Health = Literal["early", "healthy", "look", "ill", "failed"]
+Health = Literal["early", "short", "healthy", "look", "ill", "failed"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
@@ -78,12 +78,13 @@ def complaints(now: Snapshot) -> list[Finding]:
 
 
 def health(now: Snapshot, wrong: list[Finding] | None = None) -> Health:
-    """One dot for all complaints, given if they are known; a run that has just begun is not called healthy."""
+    """One dot for all complaints, given if they are known; a run that is too short to judge is not called healthy."""
     if now.state == "error":
         return "failed"
     bad = len(complaints(now) if wrong is None else wrong)
     if bad == 0:
-        return "healthy" if now.t >= MIN_PAIRS or now.state == "done" else "early"
+        too_short: Health = "short" if now.state == "done" else "early"
+        return "healthy" if now.t >= MIN_PAIRS else too_short
     return "look" if bad == 1 else "ill"
 
 
@@ -179,9 +180,11 @@ def _scores(now: Snapshot) -> list[Finding]:
     n, signs = now.numbers, []
     column = truth_column(now.similar_by)
     start, end = n.get(f"{column}_start", math.nan), n.get(column, math.nan)
-    if now.t < MIN_PAIRS or not (math.isfinite(start) and math.isfinite(end) and n.get("updated", 0.0)):
+    if not (math.isfinite(start) and math.isfinite(end) and n.get("updated", 0.0)):
         return []
     change = change_since_start(n, column)
+    if now.t < MIN_PAIRS and not (now.state == "done" and change == "worse"):
+        return []
     had_time = now.t >= HAD_TIME and start < GOOD_START
     value = f"{start:.3f} at the start, {end:.3f} now: {end - start:+.3f} ± {change_error(n, column):.3f}"
     if change == "worse":
@@ -195,7 +198,7 @@ def _scores(now: Snapshot) -> list[Finding]:
     fine = change == "better" or (change == "about as well" and not had_time)
     signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, _settings(now)))
     chance = n.get("map_chance", math.nan)
-    if math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
+    if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
         advice = "codes rank like chance: try a kernel, or switch unit length off"
         fine = n["map"] > min(NEAR_CHANCE * chance, 0.95)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))

@@ -73,6 +73,17 @@ def test_nothing_is_said_of_learning_before_there_was_time():
     }  # fmt: skip
 
 
+def test_a_run_that_ended_early_is_not_called_healthy():
+    now = finished("digits", pairs=500)
+    assert told(now) == {} and health(now) == "short", "nobody has judged it"
+
+
+def test_a_score_that_fell_is_a_finding_however_short_the_run():
+    now = finished("digits", pairs=500, noise=0.5)
+    assert told(now) == {"mAP": "it is below its start: 50% of the answers are wrong"} and health(now) == "look"
+    assert told(replace(now, state="running")) == {}, "it may still rise"
+
+
 def test_a_small_gain_counts_if_the_same_queries_gained_it():
     now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     change = now.numbers["map"] - now.numbers["map_start"]

@@ -103,6 +103,22 @@ def test_a_remedy_is_named_in_words_and_acts_on_a_run_that_goes_on() -> None:
 
 
 @pytest.mark.slow
+def test_light_list_and_headline_agree_on_short_runs() -> None:
+    words = {
+        "0.5": ("worth a look", "it is below its start", "worse with labels"),
+        "0": ("too short to judge", "Too short to judge: that takes 2,000 pairs.", "better with labels"),
+    }
+    for noise, (light, listed, headline) in words.items():
+        app = opened(**{**SMALL, "dataset": "digits", "r": "48", "pairs": "500", "noise": noise, "judged_at": "ends"})
+        assert live_run.runner(session_of(app)).finished.wait(60)
+        app.session_state["health"] = True
+        app.run()
+        above = next(one.proto.body for one in app.get("html") if "ohash-headline" in one.proto.body)
+        assert light in above and headline in above and "healthy" not in above
+        assert any(listed in one.value for one in app.markdown)
+
+
+@pytest.mark.slow
 def test_a_finished_run_is_scored_on_test_once() -> None:
     app = opened(**{**SMALL, "pairs": "300"})
     assert live_run.runner(session_of(app)).finished.wait(60), "the last picture is published before it has finished"

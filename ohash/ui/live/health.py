@@ -6,7 +6,7 @@ import streamlit as st
 
 from ohash.core.parameters import Parameter, format_value
 from ohash.engine.params import flat, rows_of
-from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
+from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings, health
 from ohash.ui.live.chips import SYMBOLS
 from ohash.ui.live.rail import acts_at_once, change
 from ohash.ui.parts.live_chart import RESTING
@@ -16,6 +16,11 @@ from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
 
 SECONDS = 1.0
+NOTHING_WRONG = {
+    "early": f"Nothing yet; judged from {MIN_PAIRS:,} pairs on.",
+    "short": f"Too short to judge: that takes {MIN_PAIRS:,} pairs.",
+    "healthy": "Nothing to mend.",
+}
 
 
 def health_area(session: Session) -> None:
@@ -41,8 +46,7 @@ def _draw(session: Session) -> None:
             if finding.remedy is not None and finding.remedy.key in rows:
                 _button(session, rows[finding.remedy.key], finding.remedy)
         if not wrong:
-            early = f"Nothing yet; judged from {MIN_PAIRS:,} pairs on."
-            st.markdown("Nothing to mend." if now.t >= MIN_PAIRS else early)
+            st.markdown(NOTHING_WRONG[health(now, wrong)])
     with st.expander("What is checked"):
         for finding in signs:
             if finding.fine:

@@ -12,8 +12,8 @@ from ohash.plots.theme import colour
 from ohash.ui.parts.sharing import run_file_stem
 
 HEALTH = {
-    "early": ("too early to tell", "reference"), "healthy": ("healthy", "similar"),
-    "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
+    "early": ("too early to tell", "reference"), "short": ("too short to judge", "reference"),
+    "healthy": ("healthy", "similar"), "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
     "failed": ("failed", "wrong"),
 }  # fmt: skip
 
