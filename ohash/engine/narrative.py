@@ -67,6 +67,16 @@ def change_error(numbers: Mapping[str, float], column: str) -> float:
     return next((error for error in errors if math.isfinite(error)), 0.0)
 
 
+def change_text(numbers: Mapping[str, float], column: str) -> str:
+    """The change of a score since the start with its uncertainty, wherever it stands; 0 is not negative.
+
+    >>> change_text({"map_start": 0.66, "map": 0.6599, "map_change_error": 0.03}, "map")
+    '+0.000 ± 0.030'
+    """
+    change = round(numbers[column] - numbers[f"{column}_start"], 3) + 0.0
+    return f"{change:+.3f} ± {change_error(numbers, column):.3f}"
+
+
 def truth_of(now: Snapshot) -> str:
     """What the labels of this run are called."""
     names = {"label": "labels", "track": "tracks", "metric": "near neighbours", "topk": "near neighbours"}

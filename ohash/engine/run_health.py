@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ohash.engine.judge import TRUTH_SCORES, truth_column
-from ohash.engine.narrative import change_error, change_since_start
+from ohash.engine.narrative import change_since_start, change_text
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 from ohash.streams import registry as datasets
@@ -22,6 +22,7 @@ CAPPED = 0.95  # share of recent updates whose step is C
 HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
 GOOD_START = 0.9  # a score that leaves little to gain
 ABOVE_FROZEN = 1.0  # times the loss of the model that never learns, beyond the uncertainty of that ratio
+HARDLY_ABOVE = 1.02  # times that loss, which is no matter while the score rises beyond its uncertainty
 USUAL_BETA = 0.3, 0.7, 0.5  # from, to, and what to try outside
 NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
@@ -34,6 +35,7 @@ CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
 RECOVERED = 1.25  # times the loss per pair before R rose again
 BEFORE_ALARM = 1_000  # pairs over which that loss is taken
+CAPPED_UPDATES, KERNEL_VALUE = "updates capped by C", "mean kernel value"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Remedy:
 class Finding:
     """One sign of health: what was measured, whether it is fine, what to do, and the setting that does it.
 
-    What is not `judged` is a fact to know, neither good nor bad.
+    What is not `judged` is a fact to know, neither good nor bad. `silenced` counts the complaints that only follow.
     """
 
     title: str
@@ -57,19 +59,32 @@ class Finding:
     advice: str = ""
     remedy: Remedy | None = None
     judged: bool = True
+    silenced: int = 0
 
 
 def findings(now: Snapshot) -> list[Finding]:
-    """Everything the health dot stands for; one button per setting, and only that of σ if the kernel is dead."""
-    signs = [*_numerics(now), *_learning(now), *_scores(now), *_drift(now), *_codes(now)]
-    only = {"sigma"} if any(one.remedy and one.remedy.key == "sigma" for one in signs) else None
+    """Everything the health dot stands for, with one button per setting."""
+    learning, drift = _learning(now), _drift(now)
+    if drift and not drift[0].fine and any(one.title == CAPPED_UPDATES and not one.fine for one in learning):
+        drift = [replace(drift[0], advice="the stream has changed: with a larger C it takes fewer pairs to learn it")]
+    changed = bool(drift) and not drift[0].fine
+    signs = _of_one_cause([*_numerics(now), *learning, *_scores(now, changed), *drift, *_codes(now)])
     offered: set[str] = set()
     for at, one in enumerate(signs):
-        if one.remedy is not None and (one.remedy.key in offered or (only and one.remedy.key not in only)):
+        if one.remedy is not None and one.remedy.key in offered:
             signs[at] = replace(one, remedy=None)
         elif one.remedy is not None:
             offered.add(one.remedy.key)
     return signs
+
+
+def _of_one_cause(signs: list[Finding]) -> list[Finding]:
+    """A kernel whose values are all near 0 or 1 tells no items apart: every other complaint may follow from it."""
+    if all(one.fine for one in signs if one.title == KERNEL_VALUE):
+        return signs
+    kept = [one for one in signs if one.fine or one.title == KERNEL_VALUE]
+    silenced = len(signs) - len(kept)
+    return [replace(one, silenced=silenced) if one.title == KERNEL_VALUE else one for one in kept]
 
 
 def complaints(now: Snapshot) -> list[Finding]:
@@ -81,7 +96,7 @@ def health(now: Snapshot, wrong: list[Finding] | None = None) -> Health:
     """One dot for all complaints, given if they are known; a run that is too short to judge is not called healthy."""
     if now.state == "error":
         return "failed"
-    bad = len(complaints(now) if wrong is None else wrong)
+    bad = sum(1 + one.silenced for one in (complaints(now) if wrong is None else wrong))
     if bad == 0:
         too_short: Health = "short" if now.state == "done" else "early"
         return "healthy" if now.t >= MIN_PAIRS else too_short
@@ -108,8 +123,14 @@ def _numerics(now: Snapshot) -> list[Finding]:
     signs.append(_finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, advice))
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
-        fine, auto = 1e-3 <= kernel <= 0.99, Remedy("sigma", 0.0)
-        signs.append(_finding("mean kernel value", f"{kernel:.3f}", fine, "set σ to auto", auto))
+        fine, value = 1e-3 <= kernel <= 0.99, f"{kernel:.3f}"
+        if not fine:
+            value += ": all near 0, so no two items look alike" if kernel < 0.5 else ": all near 1, so all look alike"
+        if now.params.features.sigma:
+            advice, remedy = "set σ to auto", Remedy("sigma", 0.0)
+        else:
+            advice, remedy = "σ is auto already: use no kernel", Remedy("kernel", "none")
+        signs.append(_finding(KERNEL_VALUE, value, fine, advice, remedy))
     return signs
 
 
@@ -129,19 +150,25 @@ def _learning(now: Snapshot) -> list[Finding]:
         value = f"{capped:.0%} of recent ones"
         if capped >= CAPPED and _is_chosen(C, now.params):
             chosen = f"{value}; C = {C:g} was chosen for this data set; no larger one that was tried is clearly better"
-            signs.append(Finding("updates capped by C", chosen, True, judged=False))
+            signs.append(Finding(CAPPED_UPDATES, chosen, True, judged=False))
         else:
-            signs.append(_finding("updates capped by C", value, capped < CAPPED, advice, remedy))
+            signs.append(_finding(CAPPED_UPDATES, value, capped < CAPPED, advice, remedy))
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
-        advice = "learning costs more than not learning: try another β, or check what the pairs call similar"
+        noisy = now.params.stream.noise > 0
+        why = _wrong_answers(now) if noisy else "try another β, or check what the pairs call similar"
+        advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
         fine = ratio < ABOVE_FROZEN + loss_ratio_error(now)
+        if not fine and ratio < HARDLY_ABOVE and _score_rose(now):
+            fine, value = True, f"{value}, while {TRUTH_SCORES[truth_column(now.similar_by)]} has risen"
         signs.append(_finding("cumulative loss", value, fine, advice, _settings(now)))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
         advice = "similar and dissimilar pairs are not told apart: are the labels noisy, or the features too poor?"
-        remedy = Remedy("noise", 0.0) if now.params.stream.noise > 0 else None
+        remedy = None
+        if now.params.stream.noise > 0:
+            advice, remedy = f"{advice.partition(':')[0]}: {_wrong_answers(now)}", Remedy("noise", 0.0)
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 
@@ -175,8 +202,21 @@ def median_step(now: Snapshot) -> float:
     return float(f"{steps[-1]:.1g}") if len(steps) else 0.0
 
 
-def _scores(now: Snapshot) -> list[Finding]:
-    """Whether the score has risen by more than its uncertainty, which the headline says in the same words."""
+def _wrong_answers(now: Snapshot) -> str:
+    return f"{now.params.stream.noise:.0%} of the answers are wrong"
+
+
+def _score_rose(now: Snapshot) -> bool:
+    n, column = now.numbers, truth_column(now.similar_by)
+    known = math.isfinite(n.get(column, math.nan)) and math.isfinite(n.get(f"{column}_start", math.nan))
+    return known and change_since_start(n, column) == "better"
+
+
+def _scores(now: Snapshot, changed: bool) -> list[Finding]:
+    """Whether the score has risen by more than its uncertainty, which the headline says in the same words.
+
+    `changed` says that the stream has changed, and is not learnt again yet.
+    """
     n, signs = now.numbers, []
     column = truth_column(now.similar_by)
     start, end = n.get(f"{column}_start", math.nan), n.get(column, math.nan)
@@ -186,20 +226,20 @@ def _scores(now: Snapshot) -> list[Finding]:
     if now.t < MIN_PAIRS and not (now.state == "done" and change == "worse"):
         return []
     had_time = now.t >= HAD_TIME and start < GOOD_START
-    value = f"{start:.3f} at the start, {end:.3f} now: {end - start:+.3f} ± {change_error(n, column):.3f}"
-    if change == "worse":
-        advice = "it is below its start: try another β, C or kernel"
-    else:
-        advice = "it has not risen beyond its uncertainty: try another β, C or kernel"
-        if now.similar_by in ("metric", "topk"):
-            advice = "it has not risen beyond its uncertainty; random codes keep the distance already"
+    value = f"{start:.3f} at the start, {end:.3f} now: {change_text(n, column)}"
+    seen = "it is below its start" if change == "worse" else "it has not risen beyond its uncertainty"
+    advice = f"{seen}: {_to_try(now)}" if _to_try(now) else seen
     if now.params.stream.noise > 0:
-        advice = f"{advice.partition(':')[0]}: {now.params.stream.noise:.0%} of the answers are wrong"
+        advice = f"{seen}: {_wrong_answers(now)}"
+    elif changed:
+        advice = f"{seen}: the stream has changed"
+    elif change != "worse" and now.similar_by in ("metric", "topk"):
+        advice = f"{seen}; random codes keep the distance already"
     fine = change == "better" or (change == "about as well" and not had_time)
     signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, _settings(now)))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
-        advice = "codes rank like chance: try a kernel, or switch unit length off"
+        advice = f"codes rank like chance: {_other_features(now)}"
         fine = n["map"] > min(NEAR_CHANCE * chance, 0.95)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
     return signs
@@ -215,6 +255,29 @@ def _settings(now: Snapshot) -> Remedy | None:
         return Remedy("beta", usual)
     labelled = now.similar_by not in ("metric", "topk")
     return Remedy("kernel", "rbf") if now.params.features.kernel == "none" and labelled else None
+
+
+def _to_try(now: Snapshot) -> str:
+    """The settings that this run has, in words: no kernel where one is on, and no β or C of a method without."""
+    model = now.model_at(now.t)
+    named = [symbol for key, symbol in (("beta", "β"), ("C", "C")) if hasattr(model, key)]
+    if now.params.features.kernel == "rbf":
+        named.append("σ")
+    tried = [f"another {' or '.join(part for part in (', '.join(named[:-1]), *named[-1:]) if part)}"] if named else []
+    if now.params.features.kernel != "rbf" and now.similar_by not in ("metric", "topk"):
+        tried.append("a kernel")
+    return f"try {', or '.join(tried)}" if tried else ""
+
+
+def _other_features(now: Snapshot) -> str:
+    """What is left to try of the features, in words."""
+    features = now.params.features
+    left = ["try a kernel"] if features.kernel != "rbf" else []
+    if features.normalize and features.kernel != "given":
+        left.append("switch unit length off")
+    if left:
+        return ", or ".join(left)
+    return _wrong_answers(now) if now.params.stream.noise > 0 else "the features do not tell the labels apart"
 
 
 def _features(now: Snapshot) -> Remedy | None:
@@ -235,7 +298,7 @@ def _drift(now: Snapshot) -> list[Finding]:
     recent = loss_per_pair(now, max(at, now.t - BEFORE_ALARM), now.t)
     fine = bool(recent <= RECOVERED * before or not math.isfinite(before + after))
     value = f"R rose again near pair {at:,}" + (", and has come down since" if fine else "")
-    advice = "the stream has changed: it takes pairs to learn it again, and fewer with a larger C"
+    advice = "the stream has changed: only more pairs teach it again, no setting does"
     return [_finding("drift", value, fine, advice)]
 
 
@@ -263,8 +326,10 @@ def _codes(now: Snapshot) -> list[Finding]:
     ones = now.bit_ones
     if ones.size and now.t >= MIN_PAIRS:
         constant = float(np.mean(np.maximum(ones, 1 - ones) > CONSTANT))
-        remedy = Remedy("center", "frozen") if getattr(now.params.model, "center", "") == "none" else None
-        advice = "these bits tell nothing apart: centre the vectors, or use fewer bits"
+        advice, remedy = "these bits tell nothing apart: fewer bits would do the same", None
+        if getattr(now.params.model, "center", "") == "none":
+            advice = "these bits tell nothing apart: centre the vectors, or use fewer bits"
+            remedy = Remedy("center", "frozen")
         signs.append(
             _finding("bits that are the same in all codes", f"{constant:.0%}", constant < CONSTANT_BITS, advice, remedy)
         )

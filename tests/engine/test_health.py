@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.engine.params import experiment
+from ohash.engine.narrative import change_text
+from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
-from ohash.engine.run_health import complaints, findings, health, loss_ratio_error
+from ohash.engine.run_health import complaints, findings, health, loss_per_pair, loss_ratio_error
 from ohash.streams.dataset import Dataset
+from ohash.ui.live.numbers import numbers_html
 from tests.selection import first
 
 
@@ -104,9 +106,57 @@ def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
 
 def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
     now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
-    for more, seen in ((0.003, False), (0.01, True)):
-        sums = now.numbers["cum_R_frozen"] * (1 + more)
-        assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, "cum_R": sums}))) is seen
+    flat = now.numbers["map_start"]
+    for more, score, seen in (
+        (0.003, flat, False),
+        (0.01, flat, True),
+        (0.01, flat + 0.1, False),
+        (0.03, flat + 0.1, True),
+    ):
+        changed = {"cum_R": now.numbers["cum_R_frozen"] * (1 + more), "map": score}
+        assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, **changed}))) is seen
+
+
+@pytest.mark.filterwarnings("ignore:the mean kernel value")
+@pytest.mark.parametrize(("sigma", "near"), [(0.001, "all near 0"), (1000.0, "all near 1")])
+def test_a_useless_kernel_is_the_one_cause(sigma, near):
+    now = finished("digits", sigma=sigma, pairs=6_000)
+    (only,) = complaints(now)
+    assert only.title == "mean kernel value" and near in only.value and only.remedy.key == "sigma"
+    assert only.silenced and health(now) == "ill", "what follows from it still counts"
+
+
+@pytest.mark.filterwarnings("ignore:the mean kernel value")
+def test_auto_is_not_offered_where_it_is_in_force():
+    now = finished("digits", pairs=300)
+    (only,) = complaints(replace(now, numbers={**now.numbers, "mean_kernel": 1e-4}))
+    assert "auto already" in only.advice and only.remedy.key == "kernel"
+
+
+def test_no_finding_asks_for_what_is_so_already():
+    rings = told(finished("rings", normalize=True, pairs=6_000))
+    assert rings["mAP of a random order"] == "codes rank like chance: switch unit length off"
+    assert rings["mAP"].endswith("try another β, C or σ")
+    flat = told(finished("rings", normalize=True, kernel="none", pairs=6_000))
+    assert flat["mAP of a random order"] == "codes rank like chance: try a kernel, or switch unit length off"
+    assert flat["mAP"].endswith("try another β or C, or a kernel")
+    moved = told(finished("digits", pairs=6_000, drift="rotate", drift_at=5_000))
+    assert "centre" not in moved["bits that are the same in all codes"], "they are centred"
+    assert moved["mAP"] == "it is below its start: the stream has changed"
+
+
+def test_what_is_known_of_the_noise_is_not_asked():
+    said = told(finished("fashion", noise=0.4, pairs=6_000))
+    assert said["pair-AUC of recent pairs"].endswith("told apart: 40% of the answers are wrong")
+    assert not any("noisy" in advice for advice in said.values())
+
+
+def test_a_change_that_rounds_to_nothing_is_not_negative():
+    now = finished("digits", pairs=3_000)
+    start = now.numbers["map_start"]
+    same = replace(now, numbers={**now.numbers, "map": start - 1e-6})
+    (value,) = (one.value for one in findings(same) if one.title == "mAP")
+    assert ": +0.000 ±" in value and change_text(same.numbers, "map") in numbers_html(same)
 
 
 @pytest.mark.slow
@@ -147,12 +197,25 @@ def test_drift_is_dated_and_forgotten_once_learnt():
     now = finished("digits", pairs=4_600, **moving)
     drift = next(finding for finding in findings(now) if finding.title == "drift")
     assert not drift.fine and drift.remedy is None, "no setting undoes what is still to be learnt"
+    assert drift.advice == "the stream has changed: only more pairs teach it again, no setting does"
     at = int(drift.value.removeprefix("R rose again near pair ").replace(",", ""))
     assert 4_000 <= at <= 4_600
     later = next(
         finding for finding in findings(finished("digits", pairs=40_000, **moving)) if finding.title == "drift"
     )
     assert later.fine and later.value.endswith("has come down since")
+
+
+def test_a_stream_that_changed_is_learnt_again_sooner_with_a_larger_c_if_steps_are_capped():
+    moving = {"drift": "redefine", "drift_at": 4_000, "C": 1e-3}
+    now = finished("digits", pairs=4_600, **moving)
+    assert told(now)["drift"] == "the stream has changed: with a larger C it takes fewer pairs to learn it"
+    remedy = remedies(now)["updates capped by C"]
+    slow, fast = (
+        finished("digits", pairs=7_000, **moving, changes=changes)
+        for changes in ((), (Change(4_600, remedy.key, remedy.value),))
+    )
+    assert loss_per_pair(fast, 4_600, 7_000) < 0.8 * loss_per_pair(slow, 4_600, 7_000)
 
 
 def test_noisy_pairs_are_not_called_healthy():

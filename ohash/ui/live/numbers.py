@@ -4,7 +4,7 @@ import html
 import math
 
 from ohash.engine.judge import CLICKS
-from ohash.engine.narrative import amount, truth_of
+from ohash.engine.narrative import amount, change_text, truth_of
 from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -73,9 +73,9 @@ def _score(title: str, now: Snapshot, column: str) -> str:
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
     sure = f"<i>± {error:.3f}</i>" if math.isfinite(error) else ""
-    change, sure_of_change = round(value - start, 3) + 0.0, n.get(f"{column}_change_error", math.nan)
-    plus_minus = f" ± {sure_of_change:.3f}" if math.isfinite(sure_of_change) and now.t else ""
-    gain = f"<em>{change:+.3f}{plus_minus} since the start</em>"
+    change, _, plus_minus = change_text(n, column).partition(" ")
+    known = now.t and math.isfinite(n.get(f"{column}_change_error", math.nan))
+    gain = f"<em>{change}{f' {plus_minus}' if known else ''} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
 
 
