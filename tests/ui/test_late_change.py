@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ohash.engine.params import experiment
-from ohash.ui.live import rail
+from ohash.ui.live import page, rail
 from ohash.ui.session import address, live_run
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
@@ -84,6 +84,35 @@ def test_presses_that_follow_each_other_after_the_end_are_one_change(
     assert live_run.has_just_begun(session, "beta") and not live_run.has_just_begun(session, "C")
     monkeypatch.setattr(live_run, "GESTURE_SECONDS", 0)
     assert not live_run.has_just_begun(session, "beta"), "a later press acts on the run"
+
+
+class RerunError(Exception):
+    """The whole page is asked for."""
+
+
+def test_a_frame_without_a_timer_asks_for_the_page_if_the_run_moves(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rerun() -> None:
+        raise RerunError
+
+    monkeypatch.setattr(page.st, "rerun", rerun)
+    monkeypatch.setattr(page, "_draw_for_one", lambda *_: None)
+    monkeypatch.setattr(address, "place", lambda: "")
+    monkeypatch.setattr(address, "write_query", lambda _: None)
+    first = live_run.runner(session)
+    wait(lambda: (now := first.snapshot()) is not None and now.state == "paused")
+    session.resting, session.interval = page.ALL_REST, page._interval(session)
+    page._draw(session)
+
+    session.redraw = True
+    with pytest.raises(RerunError):
+        page._draw(session)
+    session.redraw = False
+    session.playing = True
+    live_run.commit(session, session.params.with_values(pairs=10**7))  # by a press whose run of the page was lost
+    with pytest.raises(RerunError):
+        page._draw(session)
 
 
 @pytest.mark.slow

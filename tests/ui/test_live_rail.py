@@ -1,9 +1,13 @@
 """T in sight, equal bits, C from the warm-up, five seeds."""
 
+from typing import Any
+
 import pytest
 
 from ohash.engine.params import rows_of
+from ohash.ui.live import page
 from ohash.ui.live.rail import acts_at_once
+from ohash.ui.live.reference_runs import MORE_SEEDS
 from ohash.ui.session import live_run
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
@@ -47,6 +51,23 @@ def test_tooltips_and_captions_say_what_is_in_force() -> None:
     now = live_run.latest_snapshot(session_of(app))
     assert now is not None and now.numbers["sigma"] > 0
     assert any(f"σ auto → {now.numbers['sigma']:.3g}," in one.value for one in app.caption)
+
+
+def test_five_seeds_are_followed_after_the_end_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw, timers = page.fragment, []
+
+    def fragment(*args: Any, every: float | None = None, **keywords: Any) -> None:
+        timers.append(every)
+        draw(*args, every=every, **keywords)
+
+    app = opened(**{**SMALL, "pairs": "50"})
+    until(app, lambda: live_run.runner(session_of(app)).state == "done")
+    monkeypatch.setattr(page, "fragment", fragment)
+    app.run()
+    assert timers[-1] is None
+    timers.clear()
+    widget(app.toggle, "five_seeds").set_value(True).run()
+    assert len(session_of(app).seed_runners) == MORE_SEEDS and timers[0] is not None
 
 
 @pytest.mark.slow

@@ -104,7 +104,6 @@ def _draw(session: Session) -> None:
         if tab.open:
             st.code(code_for(session.params, own_data.files_of(session, session.params.content)), language="python")
     if _open_tab() != session.details_tab or session.redraw:  # the timer must start or stop, or a run was pinned
-        session.redraw = False
         st.rerun()
 
 

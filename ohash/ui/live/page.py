@@ -74,9 +74,11 @@ def _newest(session: Session, runner: Runner) -> Snapshot | None:
 
 def live_area(session: Session) -> None:
     """Everything that moves; ticks while the run does."""
-    ticking = _rest_level(session, live_run.runner(session)) < ALL_REST
+    session.redraw = False
+    reference_runs.follow_seeds(session)
+    session.ticking = _rest_level(session, live_run.runner(session)) < ALL_REST
     session.interval = _interval(session)
-    fragment(partial(_draw_measured, session), key="live", every=session.interval if ticking else None)
+    fragment(partial(_draw_measured, session), key="live", every=session.interval if session.ticking else None)
 
 
 def _interval(session: Session) -> float:
@@ -139,6 +141,9 @@ def _draw(session: Session) -> None:
     slower = _interval(session) / session.interval  # because of other viewers, who come and go
     # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
     if session.resting > before or not 0.5 < slower < 2:
+        st.rerun()
+    # a run of the whole page was asked for, and a press that came with it has taken its place: nothing would move
+    if session.redraw or (session.resting < ALL_REST and not session.ticking):
         st.rerun()
 
 

@@ -170,7 +170,6 @@ def _live_controls(session: Session) -> None:
     session.slider_values = {key: values[key] for key in VISIBLE if key in rows and rows[key].live}
 
     if session.redraw:  # a new run or a warning concerns the whole page
-        session.redraw = False
         st.rerun()
     for key in VISIBLE:
         if key in rows and rows[key].live:

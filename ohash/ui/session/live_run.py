@@ -107,9 +107,11 @@ def commit(
 
 
 def has_just_begun(session: Session, slider: str) -> bool:
-    """Whether the live run is the answer to a press of this slider a moment ago."""
-    begun = session.begun
-    return begun is not None and begun.slider == slider and time.monotonic() - begun.at < GESTURE_SECONDS
+    """Whether the live run is the answer to a press of this slider a moment ago, or has learnt nothing yet."""
+    begun, now = session.begun, latest_snapshot(session)
+    if begun is None or begun.slider != slider:
+        return False
+    return now is None or now.t == 0 or time.monotonic() - begun.at < GESTURE_SECONDS
 
 
 def _queries(params: ExperimentParams) -> tuple[object, ...]:

@@ -100,7 +100,8 @@ class Session:
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
     interval: float = 0.0  # seconds between two frames, as the timer in the browser has it
-    redraw: bool = False
+    ticking: bool = False  # whether there is such a timer
+    redraw: bool = False  # until the whole page is drawn again
     shared_until: Snapshot | None = None  # the last one of a shared run, shown until one's own has caught up
     viewed_dataset: str = ""
     data_part: str = ""  # of the Data page
