@@ -1,8 +1,14 @@
-"""The codes that a comparison can recommend at equal bytes: one per method, no larger than the budget."""
+"""The codes that a comparison can recommend at equal bytes: one per method, no larger than the budget.
 
+Two codes are alike in a score unless the interval of their gap excludes zero (`comparison.gaps`).
+"""
+
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from ohash.comparison.gaps import PerSeed, recalls_by_seed, scores_by_seed
+from ohash.comparison.gaps import Gap, PerSeed, gap_over_seeds, recalls_by_seed, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot
 
 
@@ -27,9 +33,10 @@ def budget(snapshot: ComparisonSnapshot) -> int:
     return -(-snapshot.comparison.options.bits // 8)
 
 
-def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
+@lru_cache(maxsize=4)
+def codes_within_budget(snapshot: ComparisonSnapshot) -> tuple[Code, ...]:
     """One code per method, no larger than the budget: the comparison's own, or else the longest other that fits."""
-    most, codes = budget(snapshot), []
+    most, codes = budget(snapshot), list[Code]()
     for at in snapshot.judged:
         if snapshot.entries[at].spec.reference:
             continue
@@ -45,12 +52,39 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
             first = snapshot.comparison.seeds[0]
             recalls = {} if one.recalls is None else {first: one.recalls}
             codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}, recalls))
-    return codes
+    return tuple(codes)
+
+
+@lru_cache(maxsize=128)
+def truth_gap(one: Code, other: Code, column: str) -> Gap | None:
+    """The truth score of one code minus that of another; None without common queries."""
+    return gap_over_seeds(one.each, other.each, column)
+
+
+@lru_cache(maxsize=128)
+def recall_gap(one: Code, other: Code) -> Gap | None:
+    """Recall@10 of one code minus that of another; None without common queries."""
+    return gap_over_seeds(one.recalls, other.recalls, "recall_10")
+
+
+def alike_in_truth(best: Code, codes: Sequence[Code], column: str) -> list[Code]:
+    """The other codes whose truth score cannot be told apart from that of the best."""
+    return [code for code in codes if code is not best and not is_significant(truth_gap(best, code, column))]
+
+
+def alike_in_recall(best: Code, codes: Sequence[Code]) -> list[Code]:
+    """The other codes whose recall@10 cannot be told apart from that of the best."""
+    return [code for code in codes if code is not best and not is_significant(recall_gap(best, code))]
+
+
+def is_significant(difference: Gap | None) -> bool:
+    """Whether there is a difference, and its interval excludes zero."""
+    return difference is not None and difference.significant
 
 
 def leaders(snapshot: ComparisonSnapshot) -> tuple[Code, Code] | None:
-    """At equal bytes, the code that follows the truth best and the one that keeps the distance best."""
-    codes = codes_within_budget(snapshot)
+    """At equal bytes, the code with the highest truth score and the one with the highest recall@10."""
+    codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall)]
     if not codes:
         return None
     return max(codes, key=lambda code: code.truth), max(codes, key=lambda code: code.recall)

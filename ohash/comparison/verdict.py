@@ -9,7 +9,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ohash.comparison.equal_bytes import Code, budget, codes_within_budget
+from ohash.comparison.equal_bytes import (
+    Code,
+    alike_in_recall,
+    alike_in_truth,
+    budget,
+    codes_within_budget,
+    leaders,
+    recall_gap,
+    truth_gap,
+)
 from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
@@ -23,6 +32,7 @@ MOST_RERANKED = 0.02
 WORTH, WORTH_SHARE = 0.01, 0.1
 # Features whose exact search finds fewer of the neighbours than this are remarked on.
 LOSSLESS = 0.99
+MOST_NAMED = 3  # codes in a title
 SAME_SHARE = 0.03  # of the best score: a smaller difference decides nothing
 AHEAD, INDISTINGUISHABLE, BEHIND = "ahead of", "not distinguishable from", "behind"
 DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
@@ -91,11 +101,11 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     codes = sorted(codes_within_budget(snapshot), key=lambda code: -code.truth)
     if not codes:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
-    best, *others = codes
+    best = codes[0]
     score = snapshot.truth_label
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
     column = snapshot.truth_column
-    equals = [code for code in others if not _is_significant(gap_over_seeds(best.each, code.each, column))]
+    equals = alike_in_truth(best, codes, column)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
@@ -104,7 +114,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        behind = _behind(gap_over_seeds(best.each, online.each, column))
+        behind = _behind(truth_gap(best, online, column))
         parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}")
         parts.append(_price(snapshot, best, online))
     elif online is best:
@@ -123,25 +133,28 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     if not codes:
         return None
     codes.sort(key=lambda code: -code.recall)
-    best, *others = codes
+    best = codes[0]
     ceiling = snapshot.ceiling(best.entry)
     limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
-    equals = [code for code in others if not _is_significant(gap_over_seeds(best.recalls, code.recalls, "recall_10"))]
+    equals = alike_in_recall(best, codes)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
     text += f" ({snapshot.seeds_text})"
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        apart = gap_over_seeds(best.recalls, online.recalls, "recall_10")
+        apart = recall_gap(best, online)
         behind = f"{apart.size} behind" if apart is not None and apart.significant else _behind(apart)
         text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
 
 
 def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
-    """The code that keeps most of the best of both; the smaller of its two shares counts."""
+    """The code that keeps most of the best of both; the smaller of its two shares counts.
+
+    Codes that cannot be told apart from it by either score are named with it, and none of them is called the best.
+    """
     codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.truth > 0]
     if len(codes) < 2:
         return None
@@ -152,8 +165,14 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
     best = _least_lost(codes, shares)
     followed, kept = shares[best.entry]
-    text = f"{_name(snapshot, best)} is best"
-    if not followed == kept == 1:
+    in_truth, in_recall = alike_in_truth(best, codes, snapshot.truth_column), alike_in_recall(best, codes)
+    equals = [code for code in in_truth if code in in_recall]
+    if equals:
+        names = listing([_name(snapshot, code) for code in (best, *equals)])
+        text = f"{names} cannot be told apart, neither by {score} nor by recall@10"
+    elif followed == kept == 1:
+        text = f"{_name(snapshot, best)} is best{_by_one_score(snapshot, in_truth, in_recall)}"
+    else:
         text = (
             f"{_name(snapshot, best)} loses least: {followed:.0%} of the best {score} and {kept:.0%} of the best "
             "recall@10"
@@ -162,11 +181,15 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
         if follower is not best:
             share = shares[follower.entry][1]
             text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {share:.0%} of that recall"
+        text += _by_one_score(snapshot, in_truth, in_recall)
     text += f" ({snapshot.seeds_text})"
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
     online = _least_lost(learners, shares) if learners else None
-    if online is best:
+    together = [snapshot.names[code.entry] for code in (best, *equals) if _learns_online(snapshot, code)]
+    if equals and together:
+        parts.append(f"Of these, {listing(together)} learn{'s' * (len(together) == 1)} online")
+    elif online is best:
         parts.append("It learns online")
     elif online is not None:
         followed, kept = shares[online.entry]
@@ -177,6 +200,52 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
         )
         parts.append(_price(snapshot, best, online))
     return Sentence("For both at once", f"{'. '.join(part for part in parts if part)}.")
+
+
+def _by_one_score(snapshot: ComparisonSnapshot, in_truth: Sequence[Code], in_recall: Sequence[Code]) -> str:
+    """The codes that only one of both scores tells apart from the best."""
+    text = ""
+    for codes, score in ((in_truth, snapshot.truth_label), (in_recall, "recall@10")):
+        if codes:
+            names = listing([snapshot.names[code.entry] for code in codes])
+            text += f"; by {score} alone {names} cannot be told apart from it"
+    return text
+
+
+def standing(snapshot: ComparisonSnapshot) -> str:
+    """Who leads by each truth at equal bytes, as short as a title; codes that cannot be told apart share the lead."""
+    best = leaders(snapshot)
+    if best is None:
+        return ""
+    (follower, keeper), codes = best, codes_within_budget(snapshot)
+    in_truth = [follower, *alike_in_truth(follower, codes, snapshot.truth_column)]
+    in_recall = [keeper, *alike_in_recall(keeper, [code for code in codes if math.isfinite(code.recall)])]
+    what, size = truth_name(snapshot), f"At {_size(snapshot)}"
+    if in_truth == in_recall == [follower]:
+        return f"{size} {snapshot.names[follower.entry]} is best by both truths"
+    both = [code for code in in_truth if code in in_recall]
+    if follower in both and keeper in both and len(both) > 1:
+        return f"{size} {_few(snapshot, both)} cannot be told apart by either truth"
+    parts = []
+    for together, does, by in ((in_truth, f"follows {what}", what), (in_recall, "keeps the distance", "the distance")):
+        names = _few(snapshot, together)
+        parts.append(f"{names} {does} best" if len(together) == 1 else f"{names} cannot be told apart by {by}")
+    return f"{size} {', '.join(parts)}"
+
+
+def _few(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
+    """The names of codes; of many, the first and how many others."""
+    names = [snapshot.names[code.entry] for code in codes]
+    return listing(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} others"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names as part of a sentence.
+
+    >>> listing(["OH"]), listing(["OH", "ITQ"]), listing(["OH", "ITQ", "PQ"])
+    ('OH', 'OH and ITQ', 'OH, ITQ and PQ')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:
@@ -225,10 +294,6 @@ def _chance(snapshot: ComparisonSnapshot) -> str:
 def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
     references = all(snapshot.entries[at].spec.reference for at in snapshot.judged)
     return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
-
-
-def _is_significant(difference: Gap | None) -> bool:
-    return difference is not None and difference.significant
 
 
 def _behind(difference: Gap | None) -> str:

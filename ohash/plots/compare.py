@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.comparison.equal_bytes import budget, leaders
+from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
+from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import methods_by_supervision, truth_name
+from ohash.comparison.verdict import listing, methods_by_supervision, standing, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
 from ohash.plots import formats, theme
@@ -88,15 +89,10 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis(f"{SCORES[snapshot.truth_column].short}: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Neither truth has been measured yet", x, y)
-    title = f"Agreement with {what} against agreement with the original distance"
+    title = standing(snapshot) or f"Agreement with {what} against agreement with the original distance"
     best = leaders(snapshot)
     named = [snapshot.names[0], "float vectors", *(snapshot.names[code.entry] for code in best or ())]
     drawn, note = name_few(drawn, named)
-    if best is not None:
-        follower, keeper = (snapshot.names[code.entry] for code in best)
-        size = f"At {amount(budget(snapshot), 'byte')} per item"
-        title = f"{size} {follower} follows {what} best, {keeper} keeps the distance best"
-        title = f"{size} {follower} is best by both truths" if follower == keeper else title
     return Chart(title, x, y, tuple(drawn), (), f"{note}{fairness(snapshot)}", f"{title}. One point per method.")
 
 
@@ -128,14 +124,44 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
     lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)
     lo, hi = decades(lowest, largest)
     x = Axis(x.label, "log", lo=lo, hi=hi, format="count")
-    gains = {one.name: float(one.y[-1] - one.y[0]) for one in drawn if len(one.x) > 1}
-    title = f"{SCORES[metric].short} against bits"
-    if gains:
-        most = max(gains, key=lambda name: gains[name])
-        title = f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f}"
+    title = _more_bits(snapshot) or f"{SCORES[metric].short} against bits"
     return Chart(
         title, x, y, tuple(drawn), tuple(lines), fairness(snapshot, first_seed=True), f"{title}. One line per method."
     )
+
+
+def _more_bits(snapshot: ComparisonSnapshot) -> str:
+    """Whom the longest code gains most over the shortest, by the same queries; methods not told apart gain alike."""
+    score, gains, certain = SCORES[snapshot.truth_column].short, dict[str, Floats](), set[str]()
+    for at, name in enumerate(snapshot.names):
+        mine = sorted((one for one in snapshot.lengths if one.entry == at), key=lambda one: one.bits)
+        if len(mine) > 1 and len(mine[0].each) == len(mine[-1].each):
+            gains[name] = mine[-1].each - mine[0].each
+            if is_significant(_first_seed_gap(snapshot, mine[-1].each, mine[0].each)):
+                certain.add(name)
+    if not gains:
+        return ""
+    means = {name: float(np.nanmean(each)) for name, each in gains.items()}
+    most = max(means, key=lambda name: means[name])
+    if most not in certain or means[most] <= 0:
+        return f"No gain in {score} by more bits can be told from chance: at most {means[most]:+.2f}"
+    alike = [
+        name
+        for name in gains
+        if name == most or not is_significant(_first_seed_gap(snapshot, gains[most], gains[name]))
+    ]
+    if len(alike) == 1:
+        return f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip() + f": {score} {means[most]:+.2f}"
+    least = min(means[name] for name in alike)
+    whom = "all methods alike" if len(alike) == len(gains) else f"{listing(alike)} most, and alike"
+    gained = dict.fromkeys(f"{value:+.2f}" for value in (least, means[most]))
+    return f"More bits help {whom}: {score} {' to '.join(gained)}"
+
+
+def _first_seed_gap(snapshot: ComparisonSnapshot, one: Floats, other: Floats) -> Gap | None:
+    """Codes of other lengths are learnt with the first seed only."""
+    first = snapshot.comparison.seeds[0]
+    return gap_over_seeds({first: one}, {first: other}, snapshot.truth_column)
 
 
 def precision_recall(snapshot: ComparisonSnapshot) -> Chart:

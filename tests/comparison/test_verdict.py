@@ -120,6 +120,53 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
     assert title == "At 8 bytes per item OH follows your labels best, ITQ keeps the distance best"
 
 
+def test_no_code_is_best_for_both_if_another_cannot_be_told_apart_by_either_score():
+    now = with_recalls(snapshot({"oh": 0.42, "itq": 0.44, "lsh": 0.2}), (0.57, 0.6, 0.2))
+    both = sentences(now)["For both at once"]
+    assert both == (
+        "ITQ (unsupervised, 64 bits) and OH (learns from pairs, 64 bits) cannot be told apart, neither by mAP nor by "
+        "recall@10 (one seed). Of these, OH learns online."
+    )
+    assert truths(now).title == "At 8 bytes per item ITQ and OH cannot be told apart by either truth"
+    judged = with_recalls(snapshot({"oh": 0.42, "itq": 0.7}), (0.3, 0.6))
+    assert sentences(judged)["For both at once"].startswith("ITQ (unsupervised, 64 bits) is best (one seed).")
+    assert truths(judged).title == "At 8 bytes per item ITQ is best by both truths"
+
+
+def test_a_code_that_one_score_alone_proves_best_is_called_so_with_that_score():
+    now = with_recalls(snapshot({"oh": 0.42, "itq": 0.44}), (0.3, 0.6))
+    both = sentences(now)["For both at once"]
+    assert both.startswith(
+        "ITQ (unsupervised, 64 bits) is best; by mAP alone OH cannot be told apart from it (one seed)"
+    )
+    title = "At 8 bytes per item ITQ and OH cannot be told apart by your labels, ITQ keeps the distance best"
+    assert truths(now).title == title
+
+
+def with_lengths(now, gains):
+    """Codes of 16 and 256 bits, the longer ones better by these gains."""
+    ap = now.record(0).ap
+    ends = ((at, bits, gain * (bits == 256)) for at, gain in enumerate(gains) for bits in (16, 256))
+    lengths = (
+        LengthResult(at, bits, bits // 8, float(ap.mean()) + gain, 0.3, ap + gain, {}) for at, bits, gain in ends
+    )
+    return replace(now, lengths=tuple(lengths))
+
+
+@pytest.mark.parametrize(
+    ("gains", "title"),
+    [
+        ((0.14, 0.15), "More bits help all methods alike: mAP +0.14 to +0.15"),
+        ((0.12, 0.4), "More bits help ITQ most: mAP +0.40"),
+        ((0.3, 0.33, 0.12), "More bits help OH and ITQ most, and alike: mAP +0.30 to +0.33"),
+        ((0.01, 0.02), "No gain in mAP by more bits can be told from chance: at most +0.02"),
+    ],
+)
+def test_more_bits_help_a_method_most_only_where_the_gains_can_be_told_apart(gains, title):
+    now = snapshot(dict(zip(("oh", "itq", "lsh"), (0.4, 0.4, 0.4)[: len(gains)], strict=False)))
+    assert by_bits(with_lengths(now, gains)).title == title
+
+
 def test_the_first_method_against_each_of_the_others():
     seeds = (0, 1, 2)
     text = sentences(snapshot({"oh": 0.6, "mmoh": 0.7, "itq": 0.5, "lsh": 0.4, "sdh": 0.6}, noise=0.02, seeds=seeds))[
