@@ -34,6 +34,7 @@ from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
 from ohash.paper.recording import read_recording, write_recording
+from ohash.paper.sources import MOST_LISTED, figure_sources, sources
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
@@ -112,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
                 if code == 130:
                     return code
     findings = judge_claims(measurements, figures)
+    _print_sources(measurements, figures)
     for figure in figures:
         _print_figure(measurements, figure)
     _print_claims(findings)
@@ -178,10 +180,24 @@ def judge_claims(measurements: Measurements, figures: Sequence[Figure]) -> list[
     return [finding for finding in findings if finding.parts]
 
 
+def _print_sources(measurements: Measurements, figures: Sequence[Figure]) -> None:
+    """Which numbers were recorded and which are one's own, and the largest differences between the two."""
+    found = sources(measurements, figures)
+    if found is None:
+        return
+    print(textwrap.fill(f"Sources: {found.text}", 100))
+    for one in found.differing[:MOST_LISTED]:
+        print(f"  {one}")
+    if len(found.differing) > MOST_LISTED:
+        print(f"  and {len(found.differing) - MOST_LISTED:,} more")
+
+
 def _print_figure(measurements: Measurements, figure: Figure) -> None:
     table = figure_table(measurements, figure)
     done, total = measurements.progress(figure)
-    print(f"\n{table.title}; {done} of {total} cells, {duration(measurements.cost(figure))} of CPU time")
+    origin = figure_sources(measurements, figure)
+    which = f" ({origin})" if origin else ""
+    print(f"\n{table.title}; {done} of {total} cells{which}, {duration(measurements.cost(figure))} of CPU time")
     widths = [max(len(row[at]) for row in (table.header, *table.rows)) for at in range(len(table.header))]
     for row in (table.header, *table.rows):
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,5 +1,6 @@
 """The stored cells of the paper's figures, by figure, setting, method and the varied parameter."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,9 +63,10 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A cell whose own result is not that of the recording."""
+    """A cell whose own result is not that of the recording; `point` is the first one that has it."""
 
     point: FigurePoint
+    seed: int
     own: float
     recorded: float
 
@@ -91,31 +93,37 @@ class Measurements:
         results |= {key: SeedResult(key, values) for key, values in own.items()}
         return {point: [results[cell.key] for cell in group if cell.key in results] for point, group in cells.items()}
 
-    @property
-    def counts(self) -> tuple[int, int]:
-        """Cells of one's own, and recorded ones that stand in for others."""
-        seeds = {seed.key: seed.recorded for results in self._results.values() for seed in results}
+    def counts(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> tuple[int, int]:
+        """Cells of one's own in these figures, and recorded ones that stand in for others; each counts once."""
+        seeds = {seed.key: seed.recorded for seed in self._finished(figures)}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
-    def compared(self) -> int:
+    def compared(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> int:
         """How many cells of one's own the recording has, too."""
-        own = {seed.key for results in self._results.values() for seed in results if not seed.recorded}
+        own = {seed.key for seed in self._finished(figures) if not seed.recorded}
         return 0 if self.recording is None else len(self.recording.values(own))
 
-    def disagreements(self) -> list[Disagreement]:
-        """Cells whose own mAP differs from the recorded one by more than another machine's rounding explains."""
+    def disagreements(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Disagreement]:
+        """Cells whose own mAP differs from the recorded one by more than another machine's rounding explains.
+
+        A cell that several points share is listed once.
+        """
         if self.recording is None:
             return []
-        rows = []
-        for point, results in self._results.items():
-            own = [seed for seed in results if not seed.recorded]
+        rows: dict[str, Disagreement] = {}
+        for point, cells in ((point, cells) for figure in figures for point, cells in self.cells(figure).items()):
+            numbers = {cell.key: cell.params.seed for cell in cells}
+            own = [seed for seed in self._results[point] if not seed.recorded and seed.key not in rows]
             known = self.recording.values(seed.key for seed in own)
-            rows += [
-                Disagreement(point, seed.score(), known[seed.key]["scores/test"]["map"])
-                for seed in own
-                if seed.key in known and abs(seed.score() - known[seed.key]["scores/test"]["map"]) > ROUNDING
-            ]
-        return rows
+            for seed in own:
+                recorded = known[seed.key]["scores/test"]["map"] if seed.key in known else seed.score()
+                if abs(seed.score() - recorded) > ROUNDING:
+                    rows[seed.key] = Disagreement(point, numbers[seed.key], seed.score(), recorded)
+        return list(rows.values())
+
+    def _finished(self, figures: Sequence[Figure]) -> Iterator[SeedResult]:
+        """The finished cells of these figures; one that several points share comes once for each."""
+        return (seed for figure in figures for point in self.cells(figure) for seed in self._results[point])
 
     def settings(self, figure: Figure) -> tuple[Setting, ...]:
         """The data sets that a figure is drawn for."""
@@ -210,5 +218,5 @@ class Measurements:
 
     def cost(self, *figures: Figure) -> float:
         """Total CPU seconds of the finished cells of these figures; a cell that several share counts once."""
-        seeds = {seed.key: seed for figure in figures for point in self.cells(figure) for seed in self._results[point]}
+        seeds = {seed.key: seed for seed in self._finished(figures)}
         return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds.values()))

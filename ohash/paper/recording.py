@@ -35,6 +35,7 @@ CURVES = {
 MOST_POINTS = 100
 SEVERAL = "; "  # between values of `made`, where cells differ
 UNKNOWN = "unknown"
+CHANGED = "+"  # after a commit, of files that were changed since it
 STEPS = 2**16 - 2  # of an average precision; the largest 16-bit number stands for NaN
 
 
@@ -70,20 +71,36 @@ class Recording:
         cpus = self.made["cpu"].split(SEVERAL)
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
         versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
+        if SEVERAL in self.made["commit"]:
+            versions.append("which cell is of which was not kept")
         machine = f"{' and '.join(named)}, {self.made['cores']} cores"
         return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)})"
 
 
 def _commits(listed: str) -> list[str]:
-    """The commits in a few words; none if they are not known.
+    """What is known of the commits: how many, and whether cells are of changed files or of an unknown commit.
 
-    >>> _commits("a1; unknown; b2; c3"), _commits("a1"), _commits("unknown")
-    (['3 commits from a1 to c3'], ['commit a1'], [])
+    >>> _commits("a1; b2; b2+; unknown; c3")
+    ['3 commits from a1 to c3', 'one with uncommitted changes (b2+)', 'some cells of an unknown commit']
+    >>> _commits("a1"), _commits("a1+"), _commits("unknown")
+    (['commit a1'], ['commit a1 with uncommitted changes'], ['of an unknown commit'])
     """
-    names = [name for name in listed.split(SEVERAL) if name not in ("", UNKNOWN)]
-    if len(names) < 2:
-        return [f"commit {name}" for name in names]
-    return [f"{len(names)} commits from {names[0]} to {names[-1]}"]
+    names = [name or UNKNOWN for name in listed.split(SEVERAL)]
+    changed = [name for name in names if name.endswith(CHANGED)]
+    clean = [name for name in names if name != UNKNOWN and name not in changed]
+    if len(names) == 1:
+        name = names[0]
+        if name == UNKNOWN:
+            return ["of an unknown commit"]
+        return [f"commit {name.removesuffix(CHANGED)} with uncommitted changes" if changed else f"commit {name}"]
+    parts = [f"commit {name}" for name in clean] if len(clean) < 2 else []
+    if len(clean) > 1:
+        parts.append(f"{len(clean)} commits from {clean[0]} to {clean[-1]}")
+    if changed:
+        parts.append(f"{'one' if len(changed) == 1 else len(changed)} with uncommitted changes ({', '.join(changed)})")
+    if UNKNOWN in names:
+        parts.append("some cells of an unknown commit")
+    return parts
 
 
 @lru_cache(maxsize=2)

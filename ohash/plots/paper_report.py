@@ -10,6 +10,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES
+from ohash.paper.sources import MOST_LISTED, figure_sources, sources
 from ohash.paper.tables import (
     Table,
     bibtex,
@@ -136,15 +137,12 @@ def _protocol(measured: Measurements) -> str:
         "with fewer than three seeds it is widened by what seeds were seen to change. Several comparisons within one "
         "claim are corrected by Holm's procedure. Times are CPU seconds of the update on one thread.",
     )
-    own, recorded = measured.counts
-    source = f"{own:,} experiments were run on this machine"
-    if measured.recording is not None and recorded:
-        source += f"; {recorded:,} were {measured.recording.text}"
-    source += f"; {duration(measured.cost(*FIGURES.values()))} of CPU time in total"
+    found = sources(measured)
+    told = [] if found is None else [found.text, *found.differing[:MOST_LISTED]]
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
     missing = not_drawn_text(measured, FIGURES.values())
-    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, missing, f"{source}.") if text)
+    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, missing, *told) if text)
 
 
 def _commands(measured: Measurements) -> str:
@@ -190,7 +188,9 @@ def _figure(measured: Measurements, figure: Figure) -> str:
     captions = dict.fromkeys(chart.caption for chart in drawings if chart.caption not in ("", figure.ours))
     table = figure_table(measured, figure)
     name = figure.title if not figure.key.isdigit() else f"{figure.place.partition(',')[0]}: {figure.title}"
-    cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"
+    origin = figure_sources(measured, figure)
+    which = f" ({origin})" if origin else ""
+    cost = f"{done} of {total} cells{which}, {duration(measured.cost(figure))} of CPU time"
     return (
         f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
         f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd>"

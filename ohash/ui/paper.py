@@ -14,9 +14,10 @@ from ohash.models.registry import find, own_methods
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
-from ohash.paper.measurements import ROUNDING, Measurements
-from ohash.paper.protocol import PROFILES, Profile, variant_title
+from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import PROFILES, Profile
 from ohash.paper.recording import read_recording
+from ohash.paper.sources import sources
 from ohash.paper.tables import bibtex, claims_table, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report
@@ -172,33 +173,19 @@ def _running(store: Store, profile: Profile) -> str:
 
 def source(results: Results) -> None:
     """Where the numbers come from: recorded, run here, or both, and whether the two agree."""
-    recording, (own, recorded) = results.measured.recording, results.measured.counts
-    if recording is None or not recorded + own:
+    if results.measured.recording is None:
         return
-    total = f"{own + recorded:,} experiments, {duration(results.measured.cost(*FIGURES.values()))} of CPU time in total"
-    if not own:
-        st.caption(
-            f"The experiments behind this page ({total}) were {recording.text}; theory and the search of a million "
-            "codes are computed here. Reproduce here replaces them by your own."
-        )
+    found = sources(results.measured)
+    if found is None:
         return
-    compared, differing = results.measured.compared(), results.measured.disagreements()
-    text = f"{own:,} experiments were run here"
-    text += f", the other {recorded:,} were {recording.text}." if recorded else "."
-    if not compared:
-        st.caption(f"{text} The recording has none of yours.")
+    if not found.differing:
+        own, _ = results.measured.counts()
+        st.caption(found.text if own else f"{found.text} Reproduce here replaces the recorded ones by your own.")
         return
-    if not differing:
-        which = "Yours" if compared == own else f"The {compared:,} of yours that it has, too,"
-        st.caption(f"{text} {which} agree with the recording: no mAP differs by more than {ROUNDING:g}.")
-        return
-    worst = max(differing, key=lambda one: abs(one.own - one.recorded))
-    point = worst.point
-    st.warning(
-        f"{text} {len(differing):,} of yours differ from the recording by more than {ROUNDING:g} mAP; the largest "
-        f"difference is figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}: "
-        f"{worst.own:.3f} here, {worst.recorded:.3f} recorded.", icon=":material/difference:",
-    )  # fmt: skip
+    st.warning(f"{found.text} The largest difference is {found.differing[0]}.", icon=":material/difference:")
+    if len(found.differing) > 1:
+        with st.expander("All that differ"):
+            st.markdown("\n".join(f"- {one}" for one in found.differing))
 
 
 def data(results: Results) -> None:

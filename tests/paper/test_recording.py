@@ -1,23 +1,28 @@
 """The recorded reproduction: what is written is read again, own runs take its place, and what ships is complete."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from ohash.cli import paper as cli
+from ohash.cli.main import main
 from ohash.paper import figures
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
-from ohash.paper.protocol import FULL, QUICK
+from ohash.paper.protocol import FULL, PROFILES, QUICK
 from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED
+from ohash.paper.sources import sources
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 
 TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
+SHARING = replace(TINY, bits=(8, 64))  # T = 4 is also a cell of figures 6 and 8
 DIGITS = EMBEDDED[3]
 
 
@@ -41,7 +46,7 @@ def recording(run_store, tmp_path):
 def test_a_recording_gives_what_the_store_gave(run_store, recording, tmp_path):
     own = Measurements(run_store, TINY)
     recorded = Measurements(Store(tmp_path / "empty"), TINY, recording)
-    assert recorded.counts == (0, 4) and own.counts == (4, 0)
+    assert recorded.counts() == (0, 4) and own.counts() == (4, 0)
     for T in (1, 4):
         (mine,), (theirs,) = (one.seeds("3", DIGITS, "mmoh", T) for one in (own, recorded))
         assert theirs.recorded and theirs.score() == mine.score() and theirs.number("updated") == mine.number("updated")
@@ -55,7 +60,7 @@ def test_a_recording_gives_what_the_store_gave(run_store, recording, tmp_path):
 
 def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(run_store, recording):
     both = Measurements(run_store, TINY, recording)
-    assert both.counts == (4, 0) and both.disagreements() == []
+    assert both.counts() == (4, 0) and both.disagreements() == []
     key = both.seeds("3", DIGITS, "mmoh", 4)[0].key
     row = recording._rows[key]
     values = row["values"].replace('"scores/test": {"map": 0', '"scores/test": {"map": 1')
@@ -85,8 +90,63 @@ def test_cells_that_were_not_run_again_are_taken_over(run_store, recording, tmp_
 
 def test_where_a_recording_was_made_is_told_once_and_in_a_few_words(recording):
     made = {"cpu": "arm; arm n1; x86", "cores": "2", "ohash": "1; 2", "commit": "abc; unknown; def", "date": "today"}
-    text = "recorded on today (arm n1 and x86, 2 cores; ohash 1 and 2, 2 commits from abc to def)"
+    text = (
+        "recorded on today (arm n1 and x86, 2 cores; ohash 1 and 2, 2 commits from abc to def, some cells of an "
+        "unknown commit, which cell is of which was not kept)"
+    )
     assert Recording(made, {}).text == text
+
+
+def test_what_ships_says_which_of_its_commits_are_clean_changed_and_unknown():
+    recording = read_recording()
+    listed = recording.made["commit"].split("; ")
+    clean = [name for name in listed if name != "unknown" and not name.endswith("+")]
+    assert f"{len(clean)} commits from {clean[0]} to {clean[-1]}" in recording.text
+    assert ("one with uncommitted changes (8d790d0d8ba2+)" in recording.text) == ("8d790d0d8ba2+" in listed)
+    assert ("some cells of an unknown commit" in recording.text) == ("unknown" in listed)
+
+
+def differing(run_store, recording, keys, profile=TINY):
+    """The same runs and a recording that has a mAP larger by one for these cells."""
+    rows = dict(recording._rows)
+    for key in keys:
+        values = rows[key]["values"].replace('"scores/test": {"map": 0', '"scores/test": {"map": 1')
+        rows[key] = {**rows[key], "values": values}
+    return Measurements(run_store, profile, Recording(recording.made, rows))
+
+
+def test_a_cell_that_several_figures_share_differs_once(run_store, recording):
+    key = Measurements(run_store, TINY).seeds("3", DIGITS, "mmoh", 4)[0].key
+    measured = differing(run_store, recording, [key], SHARING)
+    having = [point.figure for one in FIGURES.values() for point, cells in measured.cells(one).items()
+              if key in {cell.key for cell in cells}]  # fmt: skip
+    assert having == ["3", "6", "8"] and measured.counts() == (4, 0)
+    assert len(measured.disagreements()) == 1
+    found = sources(measured, [FIGURES["3"]])
+    assert "1 of yours differs" in found.text and len(found.differing) == 1
+    assert found.differing[0].startswith("figure 3, MMOH at 4 on") and ", seed 0: " in found.differing[0]
+
+
+def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store, recording, monkeypatch, capsys):
+    monkeypatch.setitem(PROFILES, "quick", TINY)
+    command = ["paper", "3", "--only-report", "--recorded", "--store"]
+
+    def said(known, store):
+        monkeypatch.setattr(cli, "read_recording", lambda: known)
+        assert main([*command, str(store.folder)]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    nowhere = Store(run_store.folder / "empty")
+    text = said(recording, nowhere)
+    assert f"No experiment was run here: all 4 were {recording.text}" in text and "4 of 4 cells (4 recorded)" in text
+    part = Recording(recording.made, recording._rows)
+    text = said(part, run_store)
+    assert "4 experiments were run here" in text and "Yours agree with the recording" in text
+    assert "4 of 4 cells (4 run here)" in text
+    key = next(iter(recording._rows))
+    text = said(differing(run_store, recording, [key]).recording, run_store)
+    assert "1 of yours differs from the recording by more than 0.01 mAP" in text
+    assert re.search(r"figure 3, MMOH at \d on digits, seed 0: 0\.\d+ here, 1\.\d+ recorded", text)
 
 
 def test_curves_are_thinned_and_histograms_kept_whole():
