@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
             saving.save(current, options.save)
             print(f"\ninterrupted at pair {current.t:,}; resume with --resume {options.save}", file=sys.stderr)
         raise
-    chance = current.checkpoints.judge.chance_of_a_hit()
+    chance = current.checkpoints.judge.chance()
     report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _paper_notes(options)
     if options.out:

@@ -1,5 +1,7 @@
 """What a run prints: its progress, and the report at its end."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ohash.engine.checkpoints import NAMES
@@ -28,7 +30,7 @@ def progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
     return f"{pairs}  {current.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 
 
-def report_text(now: Snapshot, test: dict[str, float], metric: str, chance: float) -> str:
+def report_text(now: Snapshot, test: dict[str, float], metric: str, chance: Mapping[str, float]) -> str:
     """What was learnt, how well the codes agree with both truths, and what the drift did."""
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     column = truth_column(now.similar_by)
@@ -56,13 +58,16 @@ def _update_rate(now: Snapshot) -> str:
     )
 
 
-def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str, chance: float) -> list[str]:
+def _click_lines(
+    n: dict[str, float], test: dict[str, float], similar_by: str, chance: Mapping[str, float]
+) -> list[str]:
     """Where clicks are the truth: whether the clicked item is among the first results."""
     if similar_by not in CLICKS or not {"hit_10", "mrr"} <= test.keys():
         return []
-    names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10"}
+    names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10", "auc_later": "AUC"}
     scores = ", ".join(f"{name} {n[key]:.3f} (on test {test[key]:.3f})" for key, name in names.items() if key in test)
-    return [f"later pairs: {scores}; a random order has hit@10 {chance:.3f}"]
+    by_chance = ", ".join(f"{name} {chance[key]:.3f}" for key, name in names.items())
+    return [f"later pairs: {scores}; a random order has {by_chance}"]
 
 
 def _code_lines(n: dict[str, float]) -> list[str]:

@@ -24,6 +24,7 @@ from ohash.tables import bibliography, escape_latex
 
 Rows = list[dict[str, Any]]
 TRUTH_COLUMNS = {"map": ("map",), "hit_10": ("hit_10", "mrr", "ndcg_10", "auc_later")}
+CHANCE = "random order (chance)"
 UNSUPERVISED = "nothing"  # what the exported column `learns_from` says of a method without supervision
 CURVES = (
     "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "ndcg_10", "auc_later", "recall_10", "recall_100",
@@ -33,6 +34,8 @@ CURVES = (
 
 def result_rows(snapshot: ComparisonSnapshot) -> Rows:
     """One row per method, compared with the first; the float vectors come last, as a reference.
+
+    With clicks, the scores of a random order come before them.
 
     Fewer than three seeds give a difference, but no interval. With clicks there is hit@10 instead of mAP.
     """
@@ -70,10 +73,12 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
                 "error": snapshot.errors.get(name, ""),
             }
         )
+    by_chance = truth != "map" and bool(snapshot.chance)
     empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": UNSUPERVISED, "error": ""}
     floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, truth: snapshot.floats}
     return [
         *rows,
+        *([{**empty, "method": CHANCE, "bits": None, **snapshot.chance, "features": "none"}] if by_chance else []),
         {
             **empty,
             **floats,

@@ -119,7 +119,7 @@ class ComparisonSnapshot:
     """The comparison now. `entries` are those in use: with tuned parameters after the trials.
 
     `missing` lists the code lengths that could not be learnt, each with its reason; `ceilings` are, for each method,
-    recall@10 of exact search among the features it works on.
+    recall@10 of exact search among the features it works on; `chance` has the scores of a random order by column.
     """
 
     comparison: Comparison
@@ -138,6 +138,7 @@ class ComparisonSnapshot:
     seq: int = 0
     error: str = ""
     missing: tuple[str, ...] = ()
+    chance: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

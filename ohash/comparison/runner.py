@@ -57,6 +57,7 @@ class ComparisonRunner(Background):
         self._missing_lengths: list[str] = []
         self._trials: list[Trial] = []
         self._setup = EvaluationSetup()
+        self._chance: dict[str, float] = {}
         self._worlds: dict[tuple[Any, ...], World] = {}
         self._phase, self._seq, self._published = "curves", 0, 0.0
         self._snapshot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
@@ -135,7 +136,7 @@ class ComparisonRunner(Background):
         )
         if run is None or (again and run.stage == 0):
             return
-        self._setup = _setup_of(run)
+        self._setup, self._chance = _setup_of(run), run.checkpoints.judge.chance()
         scores = yield from run.checkpoints.judge.float_scores()
         self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, scores)]
 
@@ -250,7 +251,7 @@ class ComparisonRunner(Background):
             self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
             min(reached, default=0 if self._phase == "trials" else end), end, tuple(results), tuple(self._references),
             tuple(self._costs), tuple(self._ceilings), tuple(self._lengths), tuple(self._trials), self._setup,
-            self._seq, self.error, tuple(self._missing_lengths),
+            self._seq, self.error, tuple(self._missing_lengths), self._chance,
         )  # fmt: skip
 
 
@@ -291,5 +292,5 @@ def _setup_of(run: Run) -> EvaluationSetup:
     notes = tuple(note for note in (judge.note, data.note) if note)
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
-        run.world.parts.database_seen, judge.chance_of_a_hit(), notes,
+        run.world.parts.database_seen, judge.chance()["hit_10"], notes,
     )  # fmt: skip

@@ -40,6 +40,7 @@ TRUTHS = {
     "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
     "clicks": "your clicks", "pairs": "your pairs",
 }  # fmt: skip
+BY_CHANCE = {"mrr": "MRR", "ndcg_10": "nDCG@10", "auc_later": "AUC"}
 ONLINE = ("pairs", "points", "chunks")
 
 
@@ -288,7 +289,9 @@ def _chance(snapshot: ComparisonSnapshot) -> str:
     chance = snapshot.setup.chance
     if snapshot.truth_column == "map" or not math.isfinite(chance):
         return ""
-    return f" (chance {score_text(chance)})"
+    others = [f"{name} {score_text(snapshot.chance[key])}" for key, name in BY_CHANCE.items() if key in snapshot.chance]
+    more = f"; by chance also {', '.join(others)}" if others else ""
+    return f" (chance {score_text(chance)}{more})"
 
 
 def _nothing_fits(snapshot: ComparisonSnapshot) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Bytes, Rows, Singles
 from ohash.core.rows import RowView
 from ohash.engine.world import World
+from ohash.evaluation.chance import random_order
 from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter_ranking
 from ohash.evaluation.neighbour_recall import Cut, iter_recall, recall_by_distances
 from ohash.evaluation.neighbours import iter_exact_neighbours
@@ -212,17 +213,14 @@ class Judge:
         sides = X[self.queries[few]], RowView(X, self.database)
         return (yield from iter_float_scores(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
-    def chance_of_a_hit(self) -> float:
-        """Hit@10 of a random order, averaged over the queries that have a relevant item."""
+    def chance(self) -> dict[str, float]:
+        """Hit@10, MRR, nDCG@10 and AUC of a random order, averaged over the queries that have a relevant item."""
         if isinstance(self.relevant, np.ndarray):
             packed = self.relevant.dtype != bool
             R = np.bitwise_count(self.relevant).sum(axis=1) if packed else self.relevant.sum(axis=1)
         else:
             R = np.array([len(rows) for rows in self.relevant])
-        n = len(self.database) - (self.own is not None)
-        R = R[R > 0][:, None]
-        none = np.prod(np.clip((n - R - np.arange(10)) / (n - np.arange(10)), 0, 1), axis=1) if n > 10 else 0 * R[:, 0]
-        return float(np.mean(1 - none)) if len(R) else float("nan")
+        return random_order(len(self.database) - (self.own is not None), R)
 
     def feature_recall(self) -> Generator[None, None, float]:
         """Recall@10 of exact search among the features: what the feature map alone leaves of the original distance.

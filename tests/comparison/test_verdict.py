@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.comparison.export import result_rows, to_latex
+from ohash.comparison.export import CHANCE, result_rows, to_latex
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import gap
 from ohash.comparison.params import build_comparison
@@ -15,7 +15,7 @@ from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, Length
 from ohash.comparison.verdict import methods_by_supervision, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
-from ohash.ui.compare.cards import progress
+from ohash.ui.compare.cards import progress, results_html
 from tests.comparison.snapshots import QUERIES, record, snapshot, with_recalls
 
 
@@ -188,6 +188,16 @@ def test_clicks_are_judged_by_hits_with_the_level_of_chance():
         text.startswith("at 8 bytes per item OH (learns from pairs, 64 bits) is best, hit@10 .44") and "mAP" not in text
     )
     assert "(chance .001)" in text or "(chance .000)" in text
+    assert not any(one["method"] == CHANCE for one in result_rows(clicks))
+    chance = {"hit_10": 0.0005, "mrr": 0.0007, "ndcg_10": 0.002, "auc_later": 0.5}
+    known = replace(clicks, chance=chance)
+    *_, random, floats = result_rows(known)
+    assert random["method"] == CHANCE and {key: random[key] for key in chance} == chance
+    assert floats["method"].startswith("float vectors")
+    assert "by chance also MRR .001, nDCG@10 .002, AUC .500)" in sentences(known)["To follow your clicks"]
+    table = results_html(known, dark=False)
+    assert CHANCE in table and ">0.500<" in table.partition(CHANCE)[2]
+    assert CHANCE not in results_html(replace(now, chance=chance), dark=False), "mAP has another level for every query"
     row = result_rows(clicks)[0]
     assert {"hit_10", "mrr", "ndcg_10", "auc_later", "hit_10_minus_first"} <= set(row) and "map" not in row
     assert "hit@10" in to_latex(clicks) and "mAP" not in to_latex(clicks)

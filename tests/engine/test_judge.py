@@ -17,6 +17,7 @@ from ohash.engine.frozen import Estimates
 from ohash.engine.gallery import nearest
 from ohash.engine.judge import SCORES, Judge
 from ohash.engine.run import Run
+from ohash.evaluation.chance import random_order
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import iter_ranking
 from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
@@ -282,14 +283,32 @@ def test_what_the_features_leave_of_the_distance_is_that_of_a_literal_search(ker
         assert np.mean(shares) == 1
 
 
-def test_the_chance_of_a_hit_is_that_of_random_orders():
+def test_chance_is_the_mean_of_random_orders():
     database, values = own_data("clicks")
     judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
-    rng, n, hits = np.random.default_rng(0), len(judge.database) - 1, []
+    rng, n, drawn = np.random.default_rng(0), len(judge.database) - 1, []
     for rows in judge.relevant:
-        if len(rows):
-            hits += [bool((rng.permutation(n)[:10] < len(rows)).any()) for _ in range(200)]
-    assert judge.chance_of_a_hit() == pytest.approx(np.mean(hits), abs=4 * np.std(hits) / np.sqrt(len(hits)))
+        R = len(rows)
+        for _ in range(200 if R else 0):
+            ranks = np.flatnonzero(rng.permutation(n) < R) + 1
+            gain = (1 / np.log2(ranks[ranks <= 10] + 1)).sum() / (1 / np.log2(np.arange(2, min(R, 10) + 2))).sum()
+            auc = 1 - (ranks.mean() - (R + 1) / 2) / (n - R)
+            drawn.append((ranks[0] <= 10, 1 / ranks[0], gain, auc))
+    chance = judge.chance()
+    errors = 4 * np.std(drawn, axis=0) / np.sqrt(len(drawn))
+    for name, mean, error in zip(
+        ("hit_10", "mrr", "ndcg_10", "auc_later"), np.mean(drawn, axis=0), errors, strict=True
+    ):
+        assert chance[name] == pytest.approx(mean, abs=error), name
+
+
+def test_chance_is_the_score_of_codes_that_are_all_equal():
+    relevant = [[1], [2, 3, 4], list(range(12)), []]
+    found = ohash.retrieval(np.zeros((4, 1), np.uint8), np.zeros((40, 1), np.uint8), relevant=relevant, r=8, k=10)
+    expected = {"hit_10": found.hit_at_k[10], "mrr": found.mrr, "ndcg_10": found.ndcg_at_k[10], "auc_later": found.auc}
+    assert random_order(40, [len(rows) for rows in relevant]) == pytest.approx(expected, abs=1e-12)
+    assert random_order(5, [5])["hit_10"] == 1 and np.isnan(random_order(5, [5])["auc_later"])
+    assert np.isnan(random_order(5, [0])["mrr"])
 
 
 def test_a_method_that_estimates_a_distance_refuses_the_dot_product():

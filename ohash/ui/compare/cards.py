@@ -106,7 +106,9 @@ def _ahead(snapshot: ComparisonSnapshot) -> str:
 
 def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     """One row per method; differences are from the first method."""
-    hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
+    table_rows = result_rows(snapshot)
+    by_method = [colour(role, dark) for role in roles(snapshot)]
+    hues = [*by_method, *[colour("reference", dark)] * (len(table_rows) - len(by_method) - 1), colour("float", dark)]
     first, truth = snapshot.names[0], snapshot.truth_column
     name, more = snapshot.truth_label, TRUTH_COLUMNS[truth][1:]
     header = [
@@ -116,7 +118,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
         "CPU (s)",
     ]  # fmt: skip
     rows = []
-    for hue, row in zip(hues, result_rows(snapshot), strict=True):
+    for hue, row in zip(hues, table_rows, strict=True):
         spread, half = row[f"{truth}_seed_spread"], row[f"{truth}_minus_first_half"]
         score = _score(row[truth]) + (f" ± {spread:.3f}" if math.isfinite(spread) else "")
         minus = row[f"{truth}_minus_first"]

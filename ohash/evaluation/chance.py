@@ -1,0 +1,42 @@
+"""The scores of a random order: what retrieval scores are read against."""
+
+import numpy as np
+import numpy.typing as npt
+
+K = 10
+
+
+def random_order(n: int, relevant: npt.ArrayLike) -> dict[str, float]:
+    """Expected hit@10, MRR, nDCG@10 and AUC of a random order of n items, exact; the mean over the queries.
+
+    `relevant` has the number R of relevant items of each query; queries without any are left out. The first relevant
+    item is at rank k with probability C(n - k, R - 1) / C(n, R), and each of the first ten is relevant with R / n.
+
+    >>> {name: round(value, 3) for name, value in random_order(100, [1, 0]).items()}
+    {'hit_10': 0.1, 'mrr': 0.052, 'ndcg_10': 0.045, 'auc_later': 0.5}
+    """
+    R, queries = np.unique(np.asarray(relevant, np.int64), return_counts=True)
+    R, queries = R[R > 0], queries[R > 0]
+    if not len(R):
+        return dict.fromkeys(("hit_10", "mrr", "ndcg_10", "auc_later"), float("nan"))
+    discounts = 1 / np.log2(np.arange(2, K + 2))
+    rows = []
+    for count in R:
+        first = _first_rank(n, int(count))
+        ranks = np.arange(1, len(first) + 1)
+        gain = count / n * discounts[:n].sum() / discounts[:count].sum()
+        rows.append((first[:K].sum(), (first / ranks).sum(), gain, 0.5 if count < n else np.nan))
+    hit, mrr, ndcg, auc = np.array(rows).T
+    some = np.isfinite(auc)
+    return {
+        "hit_10": float(np.average(hit, weights=queries)),
+        "mrr": float(np.average(mrr, weights=queries)),
+        "ndcg_10": float(np.average(ndcg, weights=queries)),
+        "auc_later": 0.5 if some.any() else float("nan"),
+    }
+
+
+def _first_rank(n: int, R: int) -> npt.NDArray[np.float64]:
+    """The probability that the first relevant item is at rank 1, 2, ..., n - R + 1."""
+    k = np.arange(1, n - R + 1)
+    return np.asarray(R / n * np.cumprod(np.concatenate([[1.0], (n - k - R + 1) / (n - k)])))
