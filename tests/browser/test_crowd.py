@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import TimeoutError as Late
 
+from ohash.cli.bench.load import measure_class
+from ohash.cli.bench.results import Results
 from ohash.cli.lab import Dashboard
 from ohash.ui.live.crowd import CROWD
 from tests.browser.live_page import LivePage
@@ -51,3 +53,17 @@ def test_a_crowd_sees_pictures_and_who_changes_something_gets_her_own_charts(pag
     finally:
         others.kill()
         others.wait()
+
+
+def test_the_benchmark_of_a_class_times_the_lecturer_beside_visitors_and_pages(browser: Any) -> None:
+    results = Results()
+    measure_class(3, browser, results, pages=2, opening=5, watching=15)
+    assert [row.name.rpartition(": ")[2] for row in results.rows] == [
+        "pictures per second of a visitor, median",
+        "pictures per second of a page, slowest",
+        "memory",
+        "lecturer's slider to redraw, median",
+        "lecturer's slider to redraw, longest",
+    ]
+    assert {row.name.partition(":")[0] for row in results.rows} == {"3 on one link and 2 pages"}
+    assert all(row.value > 0 for row in results.rows) and results.rows[3].value <= results.rows[4].value

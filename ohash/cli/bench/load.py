@@ -1,4 +1,7 @@
-"""A server with many visitors: pictures per second, longest gap, memory, descriptors and threads, before and after."""
+"""A server with many visitors: pictures per second, longest gap, memory, descriptors and threads, before and after.
+
+A class is measured, too: visitors without browsers beside a few real pages, one of them the lecturer's, who moves β.
+"""
 
 import json
 import subprocess
@@ -11,7 +14,9 @@ from statistics import median
 from typing import Any
 
 from ohash.cli.bench.results import Results
+from ohash.cli.bench.ui import open_live, slider_times
 from ohash.cli.lab import Dashboard
+from ohash.plots.pdf import available, chromium
 
 LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
 OPENING, WATCHING = 30.0, 30.0  # seconds
@@ -19,6 +24,8 @@ SHORT_VISIT = 3.0
 VISITS_AT_ONCE = 20
 VISITORS = 60  # of `bench --all`
 LEAVING = 15.0  # seconds after which the runs of closed tabs have stopped
+PAGES = 5  # real ones of a class, the lecturer's among them
+LONGEST_STAY = 3600.0  # seconds of its visitors, if nobody sends them away
 
 
 def measure_load(n: int, results: Results) -> None:
@@ -28,7 +35,47 @@ def measure_load(n: int, results: Results) -> None:
     print(f"{'visitors':34} {'pictures/s each':>22} {'longest gap':>12} {'first picture':>14} {'in line':>8}")
     _watch(f"{n} on one link", [LINK] * n, results)
     _watch(f"{n} on different links", [f"{LINK}&seed={seed}" for seed in range(n)], results)
+    if available():
+        with chromium() as browser:
+            measure_class(n, browser, results)
+    else:
+        print("without chromium and playwright, a class with real pages is left out")
     _visits(n, results)
+
+
+def measure_class(
+    n: int, browser: Any, results: Results, *, pages: int = PAGES, opening: float = OPENING, watching: float = WATCHING
+) -> None:
+    """Visitors of one link beside real pages of it: pictures per second of both, memory, and the lecturer's latency."""
+    with tempfile.TemporaryDirectory() as home:
+        server = Dashboard(OHASH_HOME=home)
+        others = subprocess.Popen(_visitors(server.url, LONGEST_STAY, [LINK] * n), stdout=subprocess.PIPE)
+        try:
+            start = time.monotonic()
+            time.sleep(opening)
+            opened = [open_live(browser, server.url) for _ in range(pages)]  # which see the pictures of a crowd
+            began = time.monotonic() - start
+            counts = [page.evaluate("window.ticks") for page in opened]
+            opened[0].wait_for_timeout(1000 * watching)
+            seconds = time.monotonic() - start - began
+            pairs = zip(opened, counts, strict=True)
+            rates = [(page.evaluate("window.ticks") - count) / seconds for page, count in pairs]
+            memory, times = resident(server.process.pid), slider_times(opened[0])
+            others.terminate()  # they print what they saw, and leave
+            seen: list[dict[str, Any]] = json.loads(others.communicate(timeout=60)[0])
+            for page in opened:
+                page.close()
+        finally:
+            others.kill()
+            others.wait()
+            server.stop()
+    fetched = [sum(0 < at - began <= seconds for at in one["at"]) / seconds for one in seen]
+    name = f"{n} on one link and {pages} pages"
+    results.show(f"{name}: pictures per second of a visitor, median", median(fetched), "Hz", "1 or more")
+    results.show(f"{name}: pictures per second of a page, slowest", min(rates), "Hz")
+    results.show(f"{name}: memory", memory, "MB")
+    results.show(f"{name}: lecturer's slider to redraw, median", median(times), "ms")
+    results.show(f"{name}: lecturer's slider to redraw, longest", max(times), "ms")
 
 
 def _watch(name: str, queries: list[str], results: Results) -> None:
@@ -80,9 +127,13 @@ def _visits(n: int, results: Results) -> None:
 
 def visit(url: str, seconds: float, queries: list[str]) -> list[dict[str, Any]]:
     """What visitors saw, one per query, in a process of their own."""
-    command = [sys.executable, "-m", "ohash.ui.visitors", url, str(seconds), *queries]
-    seen: list[dict[str, Any]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    done = subprocess.run(_visitors(url, seconds, queries), check=True, capture_output=True)
+    seen: list[dict[str, Any]] = json.loads(done.stdout)
     return seen
+
+
+def _visitors(url: str, seconds: float, queries: list[str]) -> list[str]:
+    return [sys.executable, "-m", "ohash.ui.visitors", url, str(seconds), *queries]
 
 
 def facts(pid: int) -> str:

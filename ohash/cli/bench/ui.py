@@ -62,7 +62,7 @@ def measure(minutes: float, results: Results) -> None:
     try:
         with chromium() as browser:
             print_playground(browser, results)
-            page = _open(browser, server.url)
+            page = open_live(browser, server.url)
             _pace(page, "unlimited")
             _rates(page, headless, results)
             _latency(page, results)
@@ -89,7 +89,8 @@ def _headless_rate() -> float:
     return (run.t - first) / (time.perf_counter() - start)
 
 
-def _open(browser: Any, url: str) -> Any:
+def open_live(browser: Any, url: str) -> Any:
+    """A page of a run that never ends, which counts its pictures as `ticks`."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.set_default_timeout(120_000)
     page.received = 0
@@ -136,6 +137,13 @@ def _rates(page: Any, headless: float, results: Results) -> None:
 
 
 def _latency(page: Any, results: Results) -> None:
+    times = slider_times(page)
+    results.show("slider to redraw, median", median(times), "ms", "300")
+    results.show("slider to redraw, longest", max(times), "ms", "800")
+
+
+def slider_times(page: Any) -> list[float]:
+    """Milliseconds from each of ten presses of β's keys until its effect is drawn."""
     slider = page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").first
     times = []
     for key in ("ArrowRight", "ArrowLeft") * 5:
@@ -146,8 +154,7 @@ def _latency(page: Any, results: Results) -> None:
         page.keyboard.press(key)
         page.wait_for_function(f"Number(document.querySelector('.ohash-status').dataset.changes) > {changes}")
         times.append(1000 * (time.perf_counter() - start))
-    results.show("slider to redraw, median", median(times), "ms", "300")
-    results.show("slider to redraw, longest", max(times), "ms", "800")
+    return times
 
 
 def _server_cost(page: Any, pid: int, results: Results) -> None:
@@ -184,7 +191,7 @@ def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
 
 def _five(browser: Any, url: str, first: Any, results: Results) -> None:
     """Five browsers on the same machine, at a pace that leaves them room, and at full speed."""
-    pages = [first, *(_open(browser, url) for _ in range(4))]
+    pages = [first, *(open_live(browser, url) for _ in range(4))]
     # The target is for limited runs: unlimited ones take one core, and five browsers the other.
     for pace, target in (("1,000/s", "1.7 or more"), ("unlimited", "")):
         for page in pages:
