@@ -52,7 +52,7 @@ if (!window.ohashClass) {
   const words = document.createElement("span"), button = document.createElement("button");
   bar.append(words, button);
   document.body.append(bar);
-  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000;  // ms
+  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000, REACTING = 1000;  // ms
   const TRIES = 3;
   const PAGES = ["/", "/advise", "/compare", "/data", "/learn", "/runs", "/step"];  // that every visitor has
   let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
@@ -64,12 +64,42 @@ if (!window.ohashClass) {
   // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
   const claims = new URLSearchParams(location.search).has("key");
   const waits = () => claims && performance.now() < 15000;
-  const here = () => {
+  const joined = (path, query) => `${path}${query.size ? `?${query}` : ""}`;
+  const address = () => {
     const query = new URLSearchParams(location.search);
     query.delete("key");
     query.delete("place");
-    return `${location.pathname}${query.size ? `?${query}` : ""}`;
+    return joined(location.pathname, query);
   };
+  // A place is an address and, on Learn, the lesson that is open, counted from 1, which no address names. While one
+  // folds up it still has the attribute `open`; its contents are inert at once.
+  const lessons = () => [...document.querySelectorAll(".st-key-lessons details")];
+  const isOpen = (one) => one.querySelector("[data-testid=stExpanderDetails]")?.inert === false;
+  const here = () => {
+    const [path, text] = address().split("?"), query = new URLSearchParams(text);
+    const open = lessons().findIndex(isOpen) + 1;
+    if (open) query.set("lesson", open);
+    return joined(path, query);
+  };
+  const partsOf = (place) => {
+    const [path, text] = place.split("?"), query = new URLSearchParams(text), lesson = Number(query.get("lesson"));
+    query.delete("lesson");
+    return {path, query, lesson, target: joined(path, query)};
+  };
+  // The lesson to open when the page has been drawn, 0 for none, null if it is as the lecturer's or the visitor has
+  // chosen another: also of the place that this document was loaded for.
+  const been = sessionStorage.getItem("ohash.been");
+  let wanted = been && !detached() ? partsOf(been).lesson : null, pressed = 0;
+  const openWanted = (now) => {
+    if (wanted === null || idle < 3 || now - pressed < REACTING || !lessons().length) return;
+    const others = lessons().filter((one, at) => isOpen(one) !== (at + 1 === wanted));
+    if (!others.length) wanted = null;
+    for (const one of others) one.querySelector("summary").click();
+    pressed = now;
+  };
+  addEventListener("click", (event) => {
+    if (event.isTrusted && event.target.closest?.(".st-key-lessons summary")) wanted = null;
+  }, true);
   const ask = async (place) => {
     const asks = {headers: leads ? {"x-ohash": "leads"} : {}};
     const options = place === null ? asks : {method: "POST", body: place, headers: {"x-ohash": String(known)}};
@@ -103,10 +133,12 @@ if (!window.ohashClass) {
   // Where it can, the document stays. The playground opens an address by itself. Streamlit is told of one as by Back;
   // the mark `place` makes the server turn to it, and take the mark away. Otherwise the page is loaded.
   const go = (place) => {
-    const [path, text = ""] = place.split("?"), query = new URLSearchParams(text), stays = path === location.pathname;
+    const {path, query, lesson, target} = partsOf(place), stays = path === location.pathname;
     const app = document.querySelector("[data-test-connection-state=CONNECTED]");
-    [turned, left, tries] = [performance.now(), here(), tries + 1];
-    if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(place);
+    [turned, wanted] = [performance.now(), lesson];
+    if (target === address()) return;  // only another lesson
+    [left, tries] = [address(), tries + 1];
+    if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(target);
     const presents = Boolean(document.querySelector(".st-key-stage"));
     const alone = stays && document.querySelector(".st-key-playground") && query.has("present") === presents;
     if (!alone) query.set("place", Date.now());
@@ -115,7 +147,7 @@ if (!window.ohashClass) {
     if (stays) dispatchEvent(new Event("ohash-place"));
   };
   // A frame that was under way writes the old address again, and Streamlit takes the query of the last message.
-  const lost = (now) => here() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
+  const lost = (now) => address() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
   const stuck = (now) => new URLSearchParams(location.search).has("place") && now - turned > TURNING;
   // The server has read the key: it must not be in a link that the lecturer copies for the class.
   const dropKey = () => {
@@ -145,7 +177,7 @@ if (!window.ohashClass) {
         sessionStorage.setItem("ohash.been", answer.place);
         tries = 0;
         go(answer.place);
-      } else if (stuck(performance.now())) location.assign(answer.place);
+      } else if (stuck(performance.now())) location.assign(partsOf(answer.place).target);
       else if (lost(performance.now())) go(answer.place);
     } else show("", answer.place ? "Follow the lecturer" : "");
   };
@@ -154,6 +186,7 @@ if (!window.ohashClass) {
     const now = performance.now();
     if (here() !== seen) [seen, moved, idle] = [here(), now, 0];
     idle = document.querySelector("[data-test-script-state=notRunning]") ? idle + 1 : 0;
+    if (!leads) openWanted(now);
     const place = toName(now);
     if (busy || (place === null && now - asked < ASK)) return;
     [busy, asked] = [true, now];

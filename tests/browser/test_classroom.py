@@ -102,6 +102,32 @@ def test_a_press_reaches_the_class_although_requests_fail_and_one_never_ends(
     lecturer.get_by_text("The class follows you.").wait_for()
 
 
+def opened(page: Any) -> list[str]:
+    return [one.strip() for one in page.locator(".st-key-lessons details[open] summary").all_inner_texts()]
+
+
+def test_a_class_sees_the_lesson_that_the_lecturer_opens(lecturer: Any, student: Any, classroom: Dashboard) -> None:
+    lead_from(lecturer, classroom)
+    follow(student, classroom)
+    lecturer.get_by_role("link", name="Learn", exact=True).click()
+    lesson = lambda number: lecturer.locator(".st-key-lessons summary").nth(number - 1)  # noqa: E731
+    lesson(3).click()
+    until(lambda: len(opened(student)) == 1 and opened(student) == opened(lecturer), "the same lesson")
+    assert "Lesson 3" in opened(student)[0]
+    with new_page(student.context) as late:
+        late.goto(classroom.url)
+        until(lambda: "Lesson 3" in "".join(opened(late)), "also who comes late")
+    student.locator(".st-key-lessons summary").nth(4).click()
+    student.wait_for_timeout(5000)
+    assert "Lesson 5" in opened(student)[0], "she may read another one"
+    lesson(2).click()
+    until(lambda: "Lesson 2" in "".join(opened(student)) and len(opened(student)) == 1, "the next one")
+    lesson(2).click()
+    until(lambda: not opened(student), "and none")
+    assert "lesson=" not in where(student) + where(lecturer), "the address is that of the playground"
+    assert student.evaluate("window.kept"), "in the same document"
+
+
 COUNT = "window.turns = []; addEventListener('popstate', () => window.turns.push(location.href))"
 BITS = ".st-key-rail [class*=st-key-w_r_] input[type=range]"
 
