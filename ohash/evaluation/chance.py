@@ -15,25 +15,33 @@ def random_order(n: int, relevant: npt.ArrayLike) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in random_order(100, [1, 0]).items()}
     {'hit_10': 0.1, 'mrr': 0.052, 'ndcg_10': 0.045, 'auc_later': 0.5}
     """
-    R, queries = np.unique(np.asarray(relevant, np.int64), return_counts=True)
-    R, queries = R[R > 0], queries[R > 0]
-    if not len(R):
+    each = np.asarray(relevant, np.int64)
+    each = each[each > 0]
+    if not len(each):
         return dict.fromkeys(("hit_10", "mrr", "ndcg_10", "auc_later"), float("nan"))
+    R, queries = np.unique(each, return_counts=True)
     discounts = 1 / np.log2(np.arange(2, K + 2))
     rows = []
     for count in R:
         first = _first_rank(n, int(count))
         ranks = np.arange(1, len(first) + 1)
         gain = count / n * discounts[:n].sum() / discounts[:count].sum()
-        rows.append((first[:K].sum(), (first / ranks).sum(), gain, 0.5 if count < n else np.nan))
-    hit, mrr, ndcg, auc = np.array(rows).T
-    some = np.isfinite(auc)
+        rows.append(((first / ranks).sum(), gain))
+    mrr, ndcg = np.array(rows).T
     return {
-        "hit_10": float(np.average(hit, weights=queries)),
+        "hit_10": float(np.mean(_hit(n, each))),
         "mrr": float(np.average(mrr, weights=queries)),
         "ndcg_10": float(np.average(ndcg, weights=queries)),
-        "auc_later": 0.5 if some.any() else float("nan"),
+        "auc_later": 0.5 if (R < n).any() else float("nan"),
     }
+
+
+def _hit(n: int, R: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The probability that one of R relevant items is among the first ten, for each query."""
+    if n <= K:
+        return np.ones(len(R))
+    places = np.arange(K)
+    return np.asarray(1 - np.prod(np.clip((n - R[:, None] - places) / (n - places), 0, 1), axis=1))
 
 
 def _first_rank(n: int, R: int) -> npt.NDArray[np.float64]:
