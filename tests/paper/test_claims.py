@@ -65,6 +65,54 @@ def test_beta():
     assert verdict("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3])) == "holds", "0.6 is about 0.5"
 
 
+def finding(key, values, kind="labels"):
+    setting = next(one for one in data.EMBEDDED if one.kind == kind)
+    return judge_claim(claim(key), Told(values), [setting])
+
+
+def test_a_beta_of_six_tenths_is_shown_where_it_is_better_and_does_not_decide():
+    found = finding("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3]))
+    decisive, beside = found.parts
+    assert found.verdict == decisive.verdict == "holds" and not beside.decisive
+    assert beside.what.startswith("β = 0.6 minus β = 0.") and beside.verdict == "does not hold"
+    assert beside.effect.value == pytest.approx(0.1, abs=0.01)
+    assert "0.6" in found.claim.text and "neither supports nor refutes" in found.claim.test
+    lower = finding("beta-best", by_beta([0.3, 0.4, 0.5, 0.6, 0.61, 0.5, 0.45, 0.4, 0.3]))
+    assert lower.parts[1].verdict == "holds"
+
+
+def test_every_claim_that_mmoh_wins_names_its_bits():
+    won = [one for one in CLAIMS if re.search(r"MMOH[^.]* (beats|performs better|is the best|leads)", one.text)]
+    assert {"ksh-metric", "mmoh-first", "mmoh-lead", "mmoh-itq"} <= {one.key for one in won}
+    assert all("T = 4, so 4 r bits" in one.test for one in won)
+
+
+def test_the_longer_the_code_the_clearer_mmoh_leads():
+    shortest, longest = QUICK.bits[0], QUICK.bits[-1]
+    table = {("6", method, r): 0.5 for method in figures.ONLINE for r in (shortest, longest)}
+    table |= {("6", "mmoh", shortest): 0.52, ("6", "mmoh", longest): 0.7}
+    ahead, grown = finding("mmoh-lead", table).parts
+    assert ahead.verdict == grown.verdict == "holds" and finding("mmoh-lead", table).verdict == "holds"
+    assert ahead.effect.value == pytest.approx(0.2, abs=0.02) and grown.effect.value == pytest.approx(0.18, abs=0.03)
+    shrunk = table | {("6", "mmoh", shortest): 0.8}
+    assert verdict("mmoh-lead", shrunk) == "does not hold", "it leads, but by less"
+    behind = table | {("6", "mmoh", shortest): 0.2, ("6", "mmoh", longest): 0.45}
+    assert verdict("mmoh-lead", behind) == "does not hold", "it is less behind, but never leads"
+    assert claim("mmoh-lead").kinds == ("labels",)
+
+
+def test_mmoh_at_equal_bits_is_shown_with_the_claims_that_it_wins():
+    table = {("8", method, r): 0.6 for method in ("ksh", "fasthash") for r in (32, 64, 128)}
+    table |= {("8", "mmoh", r): 0.7 for r in (32, 64, 128)} | {("8", "ksh", 128): 0.8, ("8", "mmoh", 128): 0.9}
+    told = Told(table)
+    told.profile = replace(told.profile, bits=(32, 64, 128))
+    setting = next(one for one in data.EMBEDDED if one.kind == "metric")
+    found = judge_claim(claim("ksh-metric"), told, [setting])
+    (beside,) = (part for part in found.parts if not part.decisive)
+    assert found.verdict == "holds" and beside.what == "equal bits: MMOH of 4 × 32 minus KSH of 128"
+    assert beside.verdict == "does not hold" and beside.effect.value == pytest.approx(-0.1, abs=0.02)
+
+
 def test_the_features_a_method_was_made_for_decide_and_the_others_are_shown_beside():
     table = {("8", "oh", 64): 0.43, ("8", "itq", 64): 0.58, ("8", "itq@rbf", 64): 0.36, ("8", "oh@none", 64): 0.4}
     finding = judge_claim(claim("itq"), Told(table), [data.EMBEDDED[0]])
