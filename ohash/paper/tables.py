@@ -13,7 +13,7 @@ from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
 from ohash.paper.protocol import variant_title
-from ohash.paper.settings import Setting, stand_ins_text
+from ohash.paper.settings import EMBEDDED, Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
 
@@ -21,6 +21,7 @@ LINE = 80  # letters that fit on a line of a table, about
 MOST_TEXT = 40  # a longer text counts as this long when columns share the line
 # In a table that shares the line: shares of its width that a letter and the gap between two columns take.
 LETTER, COLUMN_GAP = 0.0105, 0.014
+PAPER_TRUTHS = ("track", "label", "metric")
 MOST_ROWS = 30  # more go on over several pages
 NARROW = "% \\usepackage{array}\n\\small\\setlength{\\tabcolsep}{3pt}"
 
@@ -123,6 +124,24 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
         "similar means",
     )  # fmt: skip
     return Table("Data of the paper and of this reproduction", header, tuple(rows))
+
+
+def coverage_text(measurements: Measurements) -> str:
+    """Which embedded data sets the figures cover, and why the others are in none; "" for data of one's own."""
+    if measurements.own is not None:
+        return ""
+    covered = dict.fromkeys(one.dataset for one in EMBEDDED)
+    named = "; ".join(datasets.find_dataset(key).title for key in covered)
+    others = [
+        f"{spec.title} ({spec.task})"
+        for key, spec in datasets.named_datasets().items()
+        if spec.group == "embedded" and key not in covered and spec.similar_by not in PAPER_TRUTHS
+    ]
+    return (
+        f"Of the embedded data sets the figures cover the pictures: {named}. In no figure: {'; '.join(others)}. They "
+        "are texts and stand in for none of the paper's data, and what is similar in them is none of the paper's "
+        "three: one track, one label, or among the nearest 5 %."
+    )
 
 
 def stand_ins(measurements: Measurements, figure: Figure) -> str:

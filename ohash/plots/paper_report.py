@@ -15,6 +15,7 @@ from ohash.paper.tables import (
     Table,
     bibtex,
     claims_table,
+    coverage_text,
     data_table,
     figure_table,
     methods_table,
@@ -100,7 +101,8 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{_e(where)}</dd>"
         f"{_recording_row(measured)}</dl>",
         f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
-        "<h2>Data</h2>", _html(data_table(measured, figures)), "<h2>Figures</h2>",
+        "<h2>Data</h2>", _html(data_table(measured, figures)), f"<p>{_e(coverage_text(measured))}</p>",
+        "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",
         _html(methods_table(figures)), "<h2>To repeat</h2>", f"<pre>{_e(_commands(measured))}</pre>",
         f"<h2>To cite</h2><pre>{_e(TOOL_BIBTEX)}</pre>",

@@ -18,7 +18,7 @@ from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Profile
 from ohash.paper.recording import read_recording
 from ohash.paper.sources import sources
-from ohash.paper.tables import bibtex, claims_table, data_table, figure_table, stand_ins
+from ohash.paper.tables import bibtex, claims_table, coverage_text, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report
 from ohash.plots.svg import to_svg
@@ -193,6 +193,7 @@ def data(results: Results) -> None:
     table = data_table(results.measured, list(FIGURES.values()))
     with st.expander("Data: what the paper used, and what stands in for it here", expanded=True):
         st.html(items.table_html(list(table.header), [list(row) for row in table.rows], kind="ohash-stack"))
+        st.caption(coverage_text(results.measured))
 
 
 def claims(results: Results) -> None:

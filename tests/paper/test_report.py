@@ -1,5 +1,6 @@
 """Tables, charts and the report of the paper, and the command that writes them."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -13,11 +14,12 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, QUICK
-from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.paper.tables import bibtex, claims_table, coverage_text, figure_table
 from ohash.plots import paper_report, theme
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import report
 from ohash.store.store import Store
+from ohash.streams import registry
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from tests.paper.told import claim
@@ -105,6 +107,18 @@ def test_tables_charts_and_report(small_paper):
     latex = "\n".join([table.latex(), claims_table(findings).latex()])
     assert latex.isascii() and latex.count(r"\toprule") == 2 and latex.count("{") == latex.count("}")
     assert "@article{huang2017online" in bibtex(small_paper).lower() or "huang" in bibtex(small_paper).lower()
+
+
+def test_the_report_says_which_embedded_data_are_in_no_figure_and_why(tmp_path):
+    measured = Measurements(Store(tmp_path), QUICK)
+    text = coverage_text(measured)
+    inside, _, outside = text.partition("In no figure: ")
+    for key, spec in registry.named_datasets().items():
+        if spec.group == "embedded":
+            covered = key in {one.dataset for one in data.EMBEDDED}
+            assert spec.title in (inside if covered else outside), key
+    assert "Word vectors" in outside and "Debian packages" in outside and "none of the paper's three" in outside
+    assert html.escape(text) in report(measured, [FIGURES["3"]], [])
 
 
 def test_the_cost_is_told_figure_by_figure(monkeypatch, tmp_path, capsys):
