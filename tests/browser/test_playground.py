@@ -507,6 +507,9 @@ def test_points_painted_on_learn_open_on_live_and_step(page: Any, server: Dashbo
             page.mouse.click(plane["x"] + plane["width"] * (0.2 + 0.1 * k), plane["y"] + plane["height"] * row)
     page.get_by_role("button", name="Play", exact=True).click()
     until(lambda: pairs_learnt(page) > 20, "it plays")
+    with page.expect_download() as saved:
+        page.locator(".elsewhere").get_by_role("link", name="save them").click()
+    assert len(Path(saved.value.path()).read_text().splitlines()) == 1 + 12
     live = page.locator(".elsewhere").get_by_role("link", name="Live")
     place = live.bounding_box()
     with page.context.expect_page() as opened:  # a hand is slow, and the words beside it change while it plays
