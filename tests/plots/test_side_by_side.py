@@ -45,6 +45,15 @@ def test_the_loss_has_both_runs_and_their_difference(runs: tuple[Snapshot, Snaps
     assert not any("difference" in one.name for one in side_by_side(charts.loss(runs[0], log=True), other, "p").series)
 
 
+def test_the_caption_of_the_loss_tells_of_other_lengths_only(runs: tuple[Snapshot, Snapshot]) -> None:
+    told = "The loss grows with r: 16 bits here, 32 there."
+    now, other = runs
+    assert told in side_by_side(charts.loss(now), charts.loss(other), "pinned", (16, 32)).caption
+    assert "grows" not in side_by_side(charts.loss(now), charts.loss(other), "pinned", (16, 16)).caption
+    for draw in (charts.hills, charts.tau):
+        assert "grows" not in side_by_side(draw(now), draw(other), "pinned", (16, 32)).caption
+
+
 def test_hills_of_other_lengths_are_brought_to_one(runs: tuple[Snapshot, Snapshot]) -> None:
     now, other = (charts.hills(one) for one in runs)
     both = side_by_side(now, other, "pinned")

@@ -49,8 +49,11 @@ def _thin(columns: dict[str, npt.NDArray[np.float64]]) -> dict[str, npt.NDArray[
     return {name: column[rows].astype(np.float32) for name, column in columns.items()}
 
 
-def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
-    """`mine` with the curves of `other` called `name`: lines in its colour, hills as dashed outlines of theirs."""
+def side_by_side(mine: Chart, other: Chart, name: str, bits: tuple[int, int] | None = None) -> Chart:
+    """`mine` with the curves of `other` called `name`: lines in its colour, hills as dashed outlines of theirs.
+
+    `bits` are the lengths of the codes of both, of which the caption of a loss tells if they differ.
+    """
     if mine.empty or other.empty:
         return mine
     theirs = {one.name: one for one in _same_length(mine, other)}
@@ -66,7 +69,10 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
     y = mine.y
     if y.hi is not None and other.y.hi is not None:
         y = replace(y, hi=max([y.hi, other.y.hi, *(round_up(float(one.y.max())) for one in added)]))
-    caption = f"{_legend(mine, other, added, name)} {mine.caption}" if added else mine.caption
+    legend = f"{_legend(mine, other, added, name)} " if added else ""
+    if bits is not None and bits[0] != bits[1] and "learning" in own and "learning" in theirs:
+        legend += f"The loss grows with r: {bits[0]} bits here, {bits[1]} there. "
+    caption = f"{legend}{mine.caption}"
     return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
 
 

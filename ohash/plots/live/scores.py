@@ -108,7 +108,7 @@ def quality(
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     bands = [edge for one in scaled for edge in _edges(one)]
     lo, hi = share_limits(*(series.y for series in scaled), *bands, *levels)
-    y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
+    y_axis = Axis(score.short, lo=lo, hi=hi, format="share")
     y = _auc_values(now, "auc") if metric == "auc" else y
     if not np.isfinite(y).any():
         empty = nothing(f"{of}: {score.short} has not been measured yet", x, y_axis)

@@ -43,7 +43,7 @@ KEY = "view_details"
 SCORE = """**Score** (top left): how well the codes agree with the labels (mAP) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
 HILLS = "**Hills** (top right): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
-APART = "Learning draws the similar pairs to the left of α and the dissimilar ones to the right of β·r."
+APART = "Learning draws the similar pairs to α or left of it, and the dissimilar ones to β·r or right of it."
 GOOD_CODES = "The better the codes, the further the blue hill lies to the left of the orange one."
 LOSS = """**Loss** (below): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
 by the first hash, is what learning has saved."""

@@ -44,7 +44,8 @@ def beside_pinned(session: Session, now: Snapshot, draw: Callable[[Snapshot], Ch
     chart, reference = draw(now), _reference(session)
     if reference is None or not _same_data(now, reference.now) or reference.now.params == now.params:
         return chart
-    return side_by_side(chart, draw(reference.now), PINNED)
+    here, there = (len(one.recent["similar"]) - 1 for one in (now, reference.now))
+    return side_by_side(chart, draw(reference.now), PINNED, (here, there))
 
 
 def _reference(session: Session) -> EarlierRun | None:
