@@ -128,19 +128,27 @@ def score_half_width(scores: npt.ArrayLike) -> float:
 
     Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, as far as three digits show, the next
     one may still differ: the interval is then that of a share none of whose queries was missed (Clopper and Pearson).
+    Nor do scores that are nearly 1 make surer: while all of them lie within that interval of 1, it ends where it would
+    if they were all 1.
 
     >>> round(score_half_width([1.0, 1.0, 1.0]), 3), round(score_half_width([0.2, 0.4]), 3), score_half_width([0.5])
     (0.708, 1.0, nan)
     >>> score_half_width([1.0] * 99 + [0.9999]) == score_half_width([1.0] * 100)
     True
+    >>> f"{score_half_width([1.0] * 99 + [0.99]):.3f} {score_half_width([1.0] * 100):.3f}"
+    '0.036 0.036'
     """
     known = np.asarray(scores, np.float64)
     known = known[~np.isnan(known)]
     if known.size < 2:
         return math.nan
+    none_missed = float(1 - 0.025 ** (1 / known.size))
     if np.ptp(known) < SHOWN:
-        return float(1 - 0.025 ** (1 / known.size))
-    return min(1.0, _mean_half_width(known))
+        return none_missed
+    half = _mean_half_width(known)
+    if known.min() > 1 - none_missed:
+        half = max(half, float(known.mean()) - (1 - none_missed))
+    return min(1.0, half)
 
 
 def few_seeds_margin(seeds: int, score: str = "map") -> float:

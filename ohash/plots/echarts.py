@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Chart, Mark, Series
+from ohash.plots.chart import Chart, Mark, Series, band
 from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
 from ohash.plots.responsive import media, wrap
 from ohash.plots.thinning import thin
@@ -115,8 +115,9 @@ def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tu
             frame[_free(f"log₁₀ {one.name}", frame)] = _small(np.log10(one.y))
         frame[name] = _small(one.y)
         if one.spread is not None:
-            frame[_free(f"{name} low", frame)] = _small(one.y - one.spread)
-            frame[_free(f"{name} width", frame)] = _small(2 * one.spread)
+            low, high = band(one, chart.y)
+            frame[_free(f"{name} low", frame)] = _small(low)
+            frame[_free(f"{name} width", frame)] = _small(high - low)
     return [{"source": pa.table(frame)} for frame in frames.values()], places
 
 

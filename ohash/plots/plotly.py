@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series
+from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series, band
 from ohash.plots.thinning import drawable
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
@@ -29,7 +29,7 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     """The figure, with every point of every series."""
     ground = theme.ground(dark)
     drawn = [drawable(one, chart) for one in chart.series]
-    bands = [_band(one, dark) for one in drawn if one.spread is not None and len(one.x) > 1]
+    bands = [_band(one, chart.y, dark) for one in drawn if one.spread is not None and len(one.x) > 1]
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
     style = {
         "title": _title(chart.title),
@@ -169,9 +169,10 @@ def _accompanies(points: Series, line: Series) -> bool:
     return line.kind == "line" and line.name == points.name and len(line.x) == len(points.x) > 1
 
 
-def _band(one: Series, dark: bool) -> Any:
+def _band(one: Series, axis: Axis, dark: bool) -> Any:
     """What lies within the spread of a curve."""
-    x, y = np.r_[one.x, one.x[::-1]], np.r_[one.y + one.spread, (one.y - one.spread)[::-1]]
+    low, high = band(one, axis)
+    x, y = np.r_[one.x, one.x[::-1]], np.r_[high, low[::-1]]
     fill = _transparent(theme.colour(one.role, dark), 0.18)
     shape = {"x": x, "y": y, "fill": "toself", "fillcolor": fill, "line": {"width": 0}}
     return go.Scatter(mode="lines", hoverinfo="skip", showlegend=False, name=f"{one.name} ± spread", **shape)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Chart, HeatMap, Mark, Marker, Series
+from ohash.plots.chart import Chart, HeatMap, Mark, Marker, Series, band
 from ohash.plots.thinning import drawable
 
 POINT = 25.4 / 72  # millimetres
@@ -154,9 +154,9 @@ class _Figure:
         x, y = _corners(x, y, one.kind)
         parts = []
         if one.spread is not None:
-            ends = [[self._y(value) for value in one.y + sign * one.spread] for sign in (1, -1)]
-            band = _path([*x, *x[::-1]], [*ends[0], *ends[1][::-1]])
-            parts.append(f'<path d="{band}Z" fill="{hue}" fill-opacity="0.18"/>')
+            ends = [[self._y(value) for value in edge] for edge in reversed(band(one, self.chart.y))]
+            outline = _path([*x, *x[::-1]], [*ends[0], *ends[1][::-1]])
+            parts.append(f'<path d="{outline}Z" fill="{hue}" fill-opacity="0.18"/>')
         if one.fill or one.kind == "area":
             area = _path([x[0], *x, x[-1]], [self.bottom, *y, self.bottom])
             parts.append(f'<path d="{area}Z" fill="{hue}" fill-opacity="{one.fill or 0.25:g}"/>')

@@ -53,6 +53,16 @@ def test_equal_scores_of_many_queries_do_not_make_sure():
     assert 0.03 < half < 0.04 and (1 - half) ** 100 == pytest.approx(0.025)
 
 
+@pytest.mark.parametrize("queries", [12, 100])
+def test_no_scores_make_surer_of_1_than_scores_that_are_all_1(queries):
+    best = 1 - score_half_width(np.ones(queries))
+    ends = []
+    for missed in (0.0, 1e-4, 1e-3, 0.01, 0.03):
+        scores = np.r_[np.ones(queries - 1), 1 - missed]
+        ends.append(scores.mean() - score_half_width(scores))
+    assert max(ends) <= best + 1e-9 and min(ends[:4]) > best - 0.01, "and no step where the first query misses a little"
+
+
 def test_enough_queries_have_the_normal_interval():
     scores = np.random.default_rng(0).uniform(size=ENOUGH_QUERIES)
     assert score_half_width(scores) == half_width(scores) == pytest.approx(1.96 * scores.std(ddof=1) / 30**0.5)

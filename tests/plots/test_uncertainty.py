@@ -8,9 +8,10 @@ import pytest
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.evaluation.significance import half_width
-from ohash.plots import echarts
+from ohash.plots import echarts, formats, plotly
 from ohash.plots.live import charts
 from ohash.plots.live.scores import AUC_PAIRS
+from ohash.ui.live.numbers import numbers_html
 from tests.plots.moments import picture
 from tests.plots.parts import curve, names
 
@@ -57,6 +58,49 @@ def test_a_band_is_drawn_live_as_an_area_upon_its_lower_edge():
     np.testing.assert_allclose(low, (line.y - line.spread)[1:], rtol=1e-5)
     np.testing.assert_allclose(width, 2 * line.spread[1:], rtol=1e-5)
     assert len({one["stack"] for one in band}) == 1 and band[1]["areaStyle"]["opacity"] > 0
+
+
+def test_no_band_of_a_score_leaves_0_to_1():
+    now = picture("oh")
+    wide = {"map_error": np.full_like(now.checkpoints["map"], 0.9)}
+    chart = charts.quality(replace(now, checkpoints={**now.checkpoints, **wide}))
+    line = curve(chart, "moving average")
+    assert (line.y + line.spread).max() > 1 and (line.y - line.spread).min() < 0, "else nothing is tested"
+    drawn = echarts.option(chart)
+    parts = [one for one in drawn["series"] if one["name"] == "moving average ±"]
+    table = drawn["dataset"][parts[0]["datasetIndex"]]["source"]
+    low, width = (table.column(one["encode"]["y"]).to_numpy() for one in parts)
+    assert low.min() == 0 and (low + width).max() == pytest.approx(1)
+    still = next(one for one in plotly.figure(chart).data if one.name == "moving average ± spread")
+    assert min(still.y) == 0 and max(still.y) == 1
+
+
+def test_a_score_and_its_interval_read_as_they_are_drawn():
+    now = picture("oh")
+
+    def read(**numbers):
+        return numbers_html(replace(now, numbers={**now.numbers, **numbers}))
+
+    assert "<b>0.690<i>± 0.058</i></b>" in read(map=0.69, map_error=0.058)
+    assert "<b>1.000<i>(0.735 to 1)</i></b>" in read(map=1.0, map_error=0.265)
+    assert "<p>Ranges, ±, and the band" in read(map=1.0, map_error=0.265)
+    assert "<p>±, and the band" in read(map=0.69, map_error=0.058, hit_10=1.0, hit_10_error=0.036), (
+        "which it does not show"
+    )
+    assert "<b>0.018<i>(0 to 0.054)</i></b>" in read(recall_10=0.018, recall_10_error=0.036)
+    assert "<em>1.000 (0.964 to 1) on 250 test queries</em>" in read(
+        test_map=1.0, test_map_error=0.036, test_queries=250.0
+    )
+    assert "<b>&gt; 0.999</b>" in read(auc=0.9996) and "> .999" in formats.share(0.9996)
+
+
+def test_the_hills_say_where_pairs_should_lie():
+    caption = charts.hills(picture("oh")).caption
+    assert "Similar pairs should lie at α or left of it, dissimilar ones at β·r or right of it." in caption
+
+
+def test_the_axis_of_recall_is_named_shortly_enough_for_its_height():
+    assert charts.quality(picture("oh"), "recall_10").y.name == "recall@10"
 
 
 def test_other_seeds_give_a_median_and_its_spread_as_far_as_all_have_come():

@@ -67,25 +67,41 @@ def _speed(now: Snapshot) -> str:
 
 
 def _score(title: str, now: Snapshot, column: str) -> str:
-    """A score with the half width of its 95 % interval, and its gain since the start."""
+    """A score with its 95 % interval, and its gain since the start."""
     n = now.numbers
     value, start, error = n.get(column), n.get(f"{column}_start"), n.get(f"{column}_error", math.nan)
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
-    sure = f"<i>± {error:.3f}</i>" if math.isfinite(error) else ""
+    sure = f"<i>{_sure(value, error)}</i>" if math.isfinite(error) else ""
     change, _, plus_minus = change_text(n, column).partition(" ")
     known = now.t and math.isfinite(n.get(f"{column}_change_error", math.nan))
     gain = f"<em>{change}{f' {plus_minus}' if known else ''} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
 
 
+def _sure(value: float, error: float) -> str:
+    """The 95 % interval of a score: its half width, or its ends if it would leave 0 to 1.
+
+    >>> _sure(0.69, 0.058), _sure(1.0, 0.265), _sure(0.018, 0.036)
+    ('± 0.058', '(0.735 to 1)', '(0 to 0.054)')
+    """
+    if 0 <= value - error and value + error <= 1:
+        return f"± {error:.3f}"
+    ends = (f"{end:.3f}" if 0 < end < 1 else f"{end:.0f}" for end in (max(0.0, value - error), min(1.0, value + error)))
+    return f"({' to '.join(ends)})"
+
+
 def _interval(now: Snapshot) -> str:
-    """What ± and the band around the curve mean, where there are any."""
+    """What ±, a range and the band around the curve mean, where there are any."""
     n = now.numbers
-    if not any(math.isfinite(n.get(f"{column}_error", math.nan)) for column in ("map", "hit_10", "recall_10")):
+    shown = "hit_10" if now.similar_by in CLICKS else "map", "recall_10"
+    scores = ((n.get(column, math.nan), n.get(f"{column}_error", math.nan)) for column in shown)
+    known = [(value, error) for value, error in scores if math.isfinite(error)]
+    if not known:
         return ""
+    ranges = "Ranges, " if any(_sure(value, error).startswith("(") for value, error in known) else ""
     queries = f"{n['queries']:,.0f} " if "queries" in n else ""
-    return f"<p>±, and the band on the curve: 95 % over the {queries}{now.params.run.judged_by} queries</p>"
+    return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{now.params.run.judged_by} queries</p>"
 
 
 def _test(n: dict[str, float], column: str) -> str:
@@ -93,8 +109,8 @@ def _test(n: dict[str, float], column: str) -> str:
     value, error = n.get(f"test_{column}", math.nan), n.get(f"test_{column}_error", math.nan)
     if not math.isfinite(value):
         return ""
-    sure = f" ± {error:.3f}" if math.isfinite(error) else ""
-    return f"<em>{value:.3f}{sure} on {n['test_queries']:.0f} test queries</em>"
+    sure = f" {_sure(value, error)}" if math.isfinite(error) else ""
+    return f"<em>{_number(value)}{sure} on {n['test_queries']:.0f} test queries</em>"
 
 
 def _trained_on_database(now: Snapshot) -> str:
@@ -108,4 +124,11 @@ def _entry(title: str, text: str, more: str = "") -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:.3f}"
+    """Three digits, and like the charts never rounded up to 1.
+
+    >>> _number(0.69), _number(0.99999), _number(1.0)
+    ('0.690', '&gt; 0.999', '1.000')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    return "&gt; 0.999" if 0.9994 < value < 1 else f"{value:.3f}"
