@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -70,6 +71,23 @@ def test_switches_sit_on_their_charts(page: Any, server: Dashboard) -> None:
     assert waiting.value.suggested_filename == "ohash-digits-oh-r48-seed0-loss.png"
     page.locator(".st-key-pin button").first.click()
     page.get_by_role("button", name="Unpin").first.wait_for()
+
+
+def test_the_tools_of_a_chart_cover_neither_headline_nor_switches(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})  # where the headline has two lines
+    live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
+    live.until(lambda: live.pairs > 150, what="a checkpoint")
+    for chart in (".st-key-chart_a", ".st-key-chart_b"):
+        page.locator(f"{chart} canvas").first.hover()
+        tools = page.locator(f"{chart} [data-testid=stElementToolbar]").first
+        for above in (".ohash-headline", ".st-key-on_quality"):
+            until(partial(_is_above, page.locator(above).first, tools), f"{above} is above the tools of {chart}", 20)
+
+
+def _is_above(one: Any, other: Any) -> bool:
+    """Whether one ends where the other begins, or before; False while either is being drawn."""
+    first, second = one.bounding_box(), other.bounding_box()
+    return first is not None and second is not None and first["y"] + first["height"] <= second["y"]
 
 
 def test_a_phone_keeps_play_and_a_slider_in_view(page: Any, server: Dashboard) -> None:

@@ -68,6 +68,8 @@ CSS = """
 :is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
 .st-key-ohash_client {position: absolute;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
+/* The tools of the first charts, under their titles and switches: above them they would cover the headline. */
+.st-key-desk :is(.st-key-chart_a, .st-key-chart_b) [data-testid="stElementToolbar"] {top: 1.5rem;}
 .st-key-desk :is(.st-key-chart_c, .st-key-chart_d) {min-height: 178px;}
 .st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 4.27rem;}
 .st-key-bits {flex-wrap: wrap; gap: 0 .5rem;}
