@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from unittest import mock
 
 import pytest
@@ -19,21 +19,12 @@ settings.load_profile("any machine")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """As many workers as cores, or more: a second BLAS thread of each would only wait for a core.
+    """One worker per core: a second BLAS thread of each would only wait for a core.
 
     The programs that tests start find the modules compiled, even where the environment asks not to keep them.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """One worker more than cores: of two, a sixth of the time was spent waiting, for kernels that the other compiles,
-    for threads and for processes.
-    """
-    cores = yield
-    return cores and cores + 1
 
 
 @pytest.hookimpl(wrapper=True)
