@@ -12,9 +12,9 @@ Examples:
   python3 -m ohash paper --features x.npy --labels y.npy --seeds 3 --without fasthash   (the claims on your own data)
 
 Figures are 2 to 8 as in the paper; kernel, centring, selection and rounds, which test its design; arrival and change,
-which test what it says about new data; and methods, every method here. The data sets of the paper are used if --data
-has them; --features puts your own in place of all others. Finished cells are stored (python3 -m ohash runs), so the
-same command resumes where it was stopped.
+which test what it says about new data; and methods and texts, every method here, on such data as the paper's and on
+texts. The data sets of the paper are used if --data has them; --features puts your own in place of all others. Finished
+cells are stored (python3 -m ohash runs), so the same command resumes where it was stopped.
 """
 
 import argparse

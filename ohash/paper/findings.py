@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ohash.paper.measurements import Measurements, MissingCellError, NotRunError
-from ohash.paper.settings import EMBEDDED, Kind, Setting, settings, stand_ins_text
+from ohash.paper.settings import EMBEDDED, PAPER_KINDS, Kind, Setting, settings, stand_ins_text
 from ohash.paper.verdicts import Part, Verdict, all_of, holm
 
 UNDECIDED: tuple[Verdict, ...] = ("cannot tell", "not run yet")
@@ -15,7 +15,7 @@ Judge = Callable[[Measurements, Setting], Iterable[Part]]
 class Claim:
     """One claim: what the paper says, where, and the test we put it to.
 
-    `judge` yields the parts for one data set; `kinds` are the kinds of data the claim is about (empty: all).
+    `judge` yields the parts for one data set; `kinds` are the kinds of data the claim is about.
     """
 
     key: str
@@ -24,7 +24,7 @@ class Claim:
     test: str
     figures: tuple[str, ...]
     judge: Judge
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] = PAPER_KINDS
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
         parts += claim.judge(measurements, EMBEDDED[0])
         return _finding(claim, parts, EMBEDDED)
     for setting in known if data is None else data:
-        if claim.kinds and setting.kind not in claim.kinds:
+        if setting.kind not in claim.kinds:
             continue
         try:
             parts += claim.judge(measurements, setting)

@@ -13,7 +13,7 @@ from ohash.paper.findings import Claim, Judge
 from ohash.paper.measurements import Floats, Measurements, MissingCellError
 from ohash.paper.protocol import COMMON_R, variant, variant_title
 from ohash.paper.quality_claims import map_gain
-from ohash.paper.settings import Setting
+from ohash.paper.settings import PAPER_KINDS, Kind, Setting
 from ohash.paper.verdicts import EQUAL, Part, above, difference, equal
 
 
@@ -182,14 +182,15 @@ def _batch_above_mmoh(measurements: Measurements, setting: Setting) -> Iterable[
     yield Part.from_test(setting.title, f"r = {r}, {find(batch[0]).title} (the best) minus MMOH", effect, above)
 
 
-def _pairwise(other: str, figure: str, kinds: tuple[str, ...] = ()) -> Claim:
+def _pairwise(other: str, figure: str, kinds: tuple[Kind, ...] = PAPER_KINDS) -> Claim:
     """MMOH against one other method."""
     title = find(other).title.partition(" (")[0]
     where = {"6": "Figure 6", "8": "Figure 8"}[figure]
+    but = "" if "tracks" in kinds else ", except on Photo Tourism"
     return Claim(
-        f"mmoh-{other}", f"MMOH performs better than {title}" + (", except on Photo Tourism." if kinds else "."),
+        f"mmoh-{other}", f"MMOH performs better than {title}{but}.",
         f"Section VII-C, {where}", f"MMOH (T = 4, so 4 r bits) beats {title} at each r > 32.", (figure,),
-        _versus(figure, "mmoh", other, lambda r: r > 32), kinds,  # type: ignore[arg-type]
+        _versus(figure, "mmoh", other, lambda r: r > 32), kinds,
     )  # fmt: skip
 
 

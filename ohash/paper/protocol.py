@@ -16,7 +16,7 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find, own_methods
-from ohash.paper.settings import Setting
+from ohash.paper.settings import LABELLED, Setting
 from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
@@ -96,10 +96,17 @@ PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
 
 def able_methods(methods: Iterable[str], setting: Setting) -> Iterable[str]:
     """The methods that can learn from this data set."""
-    for method in methods:
-        spec = find(method)
-        if setting.kind != "metric" or spec.supervision != "labels" or spec.pairwise:
-            yield method
+    return (method for method in methods if setting.kind in LABELLED or not needs_labels(method))
+
+
+def needs_labels(method: str) -> bool:
+    """Whether a method cannot learn where no labels say what is similar.
+
+    >>> needs_labels("sdh"), needs_labels("ksh"), needs_labels("oh")
+    (True, False, False)
+    """
+    spec = find(method)
+    return spec.supervision == "labels" and not spec.pairwise
 
 
 def method_case(profile: Profile, setting: Setting, method: str) -> dict[str, Any]:

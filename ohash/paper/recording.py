@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.engine.judge import truth_column
 from ohash.paper.figures import FIGURES
 from ohash.paper.protocol import Profile
 from ohash.runtime.environment import environment
@@ -171,7 +172,9 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
     kept = {name: values[name] for name in VALUES if name in values}
     kept["numbers"] = {name: values["numbers"][name] for name in NUMBERS if name in values["numbers"]}
     for part in ("test", "validation"):
-        kept[f"scores/{part}"] = {name: values[f"scores/{part}"][name] for name in ("map", "recall_10")}
+        scores = values[f"scores/{part}"]
+        names = dict.fromkeys(("map", truth_column(values["similar_by"]), "recall_10"))
+        kept[f"scores/{part}"] = {name: scores[name] for name in names}
     row: dict[str, Any] = dict.fromkeys(_names())
     row |= {name: thin_curve(name, arrays[name]) for name in curves if name in arrays}
     return {**row, "key": key, "values": json.dumps(kept), "ap_test": _steps(arrays["ap/test"])}

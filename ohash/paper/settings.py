@@ -1,4 +1,4 @@
-"""The data of the paper's figures: the embedded data sets, the paper's own four where they are here, or one's own."""
+"""The data of the figures: the embedded data sets, the paper's own four where they are here, or one's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,16 +6,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import OWN
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset
 
-Kind = Literal["tracks", "metric", "labels"]
+Kind = Literal["tracks", "metric", "labels", "nearest", "clicks"]
+PAPER_KINDS: tuple[Kind, ...] = ("tracks", "metric", "labels")
+LABELLED: tuple[Kind, ...] = ("tracks", "labels")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A data set with its similarity, and the data set of the paper that it is or stands for.
+    """A data set with its similarity, and the data set of the paper that it is or stands for; "" for none of them.
 
     `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of data of one's own,
     `differs` how they differ from the paper's data; `paper_rows` how many rows the paper's own have.
@@ -46,9 +49,21 @@ class Setting:
     @property
     def role(self) -> str:
         """Whether these are the paper's data or stand for them, in words."""
+        if not self.paper:
+            return "in place of none of the paper's"
         if not self.real:
             return f"in place of {self.paper}"
         return f"as in the paper, but {self.differs}" if self.differs else "as in the paper"
+
+    @property
+    def truth(self) -> str:
+        """The score that says how well codes follow what is similar here: "map", or "hit_10" for clicks."""
+        return truth_column(self.similar_by)
+
+    @property
+    def truth_title(self) -> str:
+        """Its name."""
+        return TRUTH_SCORES[self.truth]
 
     @property
     def values(self) -> dict[str, Any]:
@@ -73,6 +88,17 @@ EMBEDDED = (
     Setting(
         "digits", "Digits", "CIFAR-10", "labels", "digits", "label", 0.4, classes=10,
         differs="pixels of small handwritten digits, not deep features of colour photos; far fewer rows",
+    ),
+)  # fmt: skip
+# Embedded, too, and like none of the paper's data: no claim is judged on them.
+TEXTS = (
+    Setting(
+        "words", "Word vectors", "", "nearest", "words", "topk", 0.5,
+        differs="words, not pictures; similar are the nearest 10, not the nearest 5 %",
+    ),
+    Setting(
+        "debian", "Debian packages", "", "clicks", "debian", "clicks", 0.5,
+        differs="descriptions of packages, not pictures; similar by clicks, which the paper does not have",
     ),
 )  # fmt: skip
 REAL = (
@@ -107,7 +133,7 @@ REAL = (
 
 def settings() -> tuple[Setting, ...]:
     """The embedded settings, then those of the paper's data sets that are available."""
-    return (*EMBEDDED, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
+    return (*EMBEDDED, *TEXTS, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
 
 
 def stand_ins_text(data: Iterable[Setting]) -> str:

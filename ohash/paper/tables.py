@@ -13,7 +13,7 @@ from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
 from ohash.paper.protocol import variant_title
-from ohash.paper.settings import EMBEDDED, Setting, stand_ins_text
+from ohash.paper.settings import EMBEDDED, PAPER_KINDS, TEXTS, Kind, Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
 
@@ -21,7 +21,10 @@ LINE = 80  # letters that fit on a line of a table, about
 MOST_TEXT = 40  # a longer text counts as this long when columns share the line
 # In a table that shares the line: shares of its width that a letter and the gap between two columns take.
 LETTER, COLUMN_GAP = 0.0105, 0.014
-PAPER_TRUTHS = ("track", "label", "metric")
+SIMILAR: dict[Kind, str] = {
+    "tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label",
+    "nearest": "among the nearest 10", "clicks": "one depends on or recommends the other",
+}  # fmt: skip
 MOST_ROWS = 30  # more go on over several pages
 NARROW = "% \\usepackage{array}\n\\small\\setlength{\\tabcolsep}{3pt}"
 
@@ -95,16 +98,25 @@ def _column(figure: Figure, x: Any) -> str:
 
 
 def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
-    """One row per method, one column per data set."""
+    """One column per data set, one row per method and score: first how well it follows the truth, then the distance."""
     settings, rows = measurements.settings(figure), []
-    for method in figure.all_methods:
-        spec = methods.find(method)
-        texts = [_cell(measurements, figure, setting, method, method) for setting in settings]
-        learns = {"none": "no labels", "pairs": "pairs", "labels": "labels"}[spec.supervision]
-        how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
-        rows.append((variant_title(method), learns, how, *texts))
-    header = ("method", "learns from", "learns", *(setting.title for setting in settings))
-    return Table(f"{figure.title} (mAP on test queries; {figure.place})", header, tuple(rows))
+    truths = dict.fromkeys(
+        f"{one.truth_title} of clicks" if one.kind == "clicks" else one.truth_title for one in settings
+    )
+    truth = "; ".join(truths)
+    for score in (truth, "recall@10"):
+        for method in figure.all_methods:
+            spec = methods.find(method)
+            texts = [
+                _cell(measurements, figure, one, method, method, one.truth if score == truth else "recall_10")
+                for one in settings
+            ]
+            learns = {"none": "no labels", "pairs": "pairs", "labels": "labels"}[spec.supervision]
+            how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
+            rows.append((variant_title(method), learns, how, score, *texts))
+    what = f"{truth}, then recall@10 by the original distance, on test queries"
+    header = ("method", "learns from", "learns", "score", *(setting.title for setting in settings))
+    return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
 def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
@@ -113,12 +125,11 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
     for setting in dict.fromkeys(setting for figure in figures for setting in measurements.settings(figure)):
         data = measurements.dataset(setting)
         validation, test = data.queries
-        what = (
-            "the paper's own data" if setting.real else "yours, in its place" if setting.content else "stands in for it"
-        )
-        similar = {"tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label"}[setting.kind]
         size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
-        rows.append((setting.paper, data.title, what, setting.difference(data.n) or "–", size, queries, similar))
+        rows.append((
+            setting.paper or "–", data.title, _data_role(setting), setting.difference(data.n) or "–", size, queries,
+            SIMILAR[setting.kind],
+        ))  # fmt: skip
     header = (
         "the paper's data", "here", "role", "what differs", "rows × columns", "validation + test queries",
         "similar means",
@@ -126,21 +137,24 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
     return Table("Data of the paper and of this reproduction", header, tuple(rows))
 
 
+def _data_role(setting: Setting) -> str:
+    if not setting.paper:
+        return "beyond the paper"
+    return "the paper's own data" if setting.real else "yours, in its place" if setting.content else "stands in for it"
+
+
 def coverage_text(measurements: Measurements) -> str:
-    """Which embedded data sets the figures cover, and why the others are in none; "" for data of one's own."""
+    """Which embedded data sets the figures cover, and which of them no claim; "" for data of one's own."""
     if measurements.own is not None:
         return ""
-    covered = dict.fromkeys(one.dataset for one in EMBEDDED)
-    named = "; ".join(datasets.find_dataset(key).title for key in covered)
-    others = [
-        f"{spec.title} ({spec.task})"
-        for key, spec in datasets.named_datasets().items()
-        if spec.group == "embedded" and key not in covered and spec.similar_by not in PAPER_TRUTHS
-    ]
+    pictures = "; ".join(dict.fromkeys(datasets.find_dataset(one.dataset).title for one in EMBEDDED))
+    specs = [datasets.find_dataset(one.dataset) for one in TEXTS]
+    texts = "; ".join(f"{spec.title} ({spec.task})" for spec in specs)
     return (
-        f"Of the embedded data sets the figures cover the pictures: {named}. In no figure: {'; '.join(others)}. They "
-        "are texts and stand in for none of the paper's data, and what is similar in them is none of the paper's "
-        "three: one track, one label, or among the nearest 5 %."
+        f"All embedded data sets are in the figures. The pictures stand in for the paper's data: {pictures}. Only in "
+        f"“{FIGURES['texts'].title}”: {texts}. They are texts and stand in for none of the paper's data, and what is "
+        "similar in them is none of the paper's three: one track, one label, or among the nearest 5 %. So no claim is "
+        "judged on them."
     )
 
 
@@ -151,7 +165,8 @@ def stand_ins(measurements: Measurements, figure: Figure) -> str:
 
 def not_drawn_text(measurements: Measurements, figures: Iterable[Figure]) -> str:
     """Those of the figures that these data cannot be drawn in, each with what it needs; "" if there are none."""
-    parts = [f"{one.key} needs {one.needs}" for one in figures if not measurements.settings(one)]
+    missing = [one for one in figures if not measurements.settings(one) and set(one.only) & set(PAPER_KINDS)]
+    parts = [f"{one.key} needs {one.needs}" for one in missing]
     return f"Not drawn for these data: figure {'; figure '.join(parts)}." if parts else ""
 
 
@@ -199,10 +214,10 @@ def bibtex(measurements: Measurements) -> str:
     return bibliography(entries)
 
 
-def _cell(measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any) -> str:
+def _cell(measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any, score: str = "map") -> str:
     try:
         seeds = measurements.seeds(figure.key, setting, method, x)
-        values = _values(measurements, figure, setting, method, x, seeds)
+        values = _values(measurements, figure, setting, method, x, seeds, score)
     except MissingCellError:
         return "–"
     digits = ",.0f" if figure.key == "5" else ".3g" if figure.key == "7" else ".3f"
@@ -211,7 +226,13 @@ def _cell(measurements: Measurements, figure: Figure, setting: Setting, method: 
 
 
 def _values(
-    measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any, seeds: list[SeedResult]
+    measurements: Measurements,
+    figure: Figure,
+    setting: Setting,
+    method: str,
+    x: Any,
+    seeds: list[SeedResult],
+    score: str,
 ) -> list[float]:
     if figure.key == "5":
         return [seed.number("cum_R") for seed in seeds]
@@ -219,4 +240,4 @@ def _values(
         return [1e6 * value for value in seconds_per_pair(measurements, setting, method, x)]
     if figure.key == "arrival":
         return [float(np.nanmean(ap)) for ap in new_ap(measurements, setting, seeds)]
-    return [seed.score() for seed in seeds]
+    return [seed.score(score) for seed in seeds]

@@ -41,7 +41,7 @@ def charts(measured: Measurements, figure: Figure) -> list[Chart]:
             for setting in measured.settings(figure)
             for chart in (_time_of_samples(measured, figure, setting), _time_of_bits(measured, figure, setting))
         ]
-    if figure.key == "methods":
+    if figure.varies == "method":
         return [_every_method(measured, figure, setting) for setting in measured.settings(figure)]
     if figure.key == "arrival":
         return [_arrival(measured, figure, setting) for setting in measured.settings(figure)]
@@ -103,34 +103,35 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
 
 
 def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
-    """Every method as a point: recall@10 by the original distance, and mAP; named are OH, MMOH and the best."""
+    """Every method as a point: agreement with the distance and with the truth; named are OH, MMOH and the best."""
     scores, recalls = {}, {}
     for method in figure.all_methods:
         try:
             seeds = measured.seeds(figure.key, setting, method, method)
         except MissingCellError:
             continue
-        scores[method] = float(np.mean([seed.score() for seed in seeds]))
+        scores[method] = float(np.mean([seed.score(setting.truth) for seed in seeds]))
         recalls[method] = float(np.mean([seed.score("recall_10") for seed in seeds]))
+    truth = setting.truth_title
     title, named = f"{setting.title}, 64 bits", {*OURS, *figure.own_methods}
     if scores:
         best = max(scores, key=lambda one: scores[one])
         learners = [one for one in scores if find(one).consumes in ONLINE_INPUTS]
         online = max(learners, key=lambda one: scores[one], default=best)
         named |= {best, online, max(recalls, key=lambda one: recalls[one])}
-        title += f": on test queries {variant_title(best)} has the highest mAP, {formats.share(scores[best])}"
+        title += f": on test queries {variant_title(best)} has the highest {truth}, {formats.share(scores[best])}"
         if online != best:
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
     drawn = [_method_point(method, recalls[method], scores[method], named=method in named) for method in scores]
     lo, hi = share_limits(*(series.y for series in drawn))
     means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
-        f"mAP on test queries against recall@10 by the original distance, {means}; all numbers are in the table. "
+        f"{truth} on test queries against recall@10 by the original distance, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
         "labels, grey from neither."
     )
     x_axis = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
-    y_axis = Axis("mAP", lo=lo, hi=hi, format="share")
+    y_axis = Axis(truth, lo=lo, hi=hi, format="share")
     return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
 
 

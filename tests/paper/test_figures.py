@@ -28,17 +28,18 @@ def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
         assert set(beside.values()) == ({64} if figure.two_protocols else set())
         assert all(len(cells) == profile.seeds for cells in places.values())
     assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
+    assert {where.setting for where in measured.cells(FIGURES["texts"])} == {"words", "debian"}
 
 
 def test_every_method_here_is_in_one_figure_or_has_no_codes_of_r_bits():
     embedded = {key for key, spec in hashers().items() if spec.hasher.__module__.startswith("ohash.")}
     assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "bbq", "turboquant", "random_codes"}
-    for cell in FIGURES["methods"].sweep(QUICK).cells:
+    for cell in (*FIGURES["methods"].sweep(QUICK).cells, *FIGURES["texts"].sweep(QUICK).cells):
         assert cell.params.model.r * getattr(cell.params.model, "T", 1) == 64
     learn_labels = {key for key in figures.EVERY if find(key).supervision == "labels" and not find(key).pairwise}
     by_distance = {where.method for where in Measurements(Store(), QUICK).cells(FIGURES["methods"])
                    if where.setting == "fashion-metric"}  # fmt: skip
-    assert by_distance == set(figures.EVERY) - learn_labels
+    assert by_distance == set(figures.EVERY) - learn_labels == set(FIGURES["texts"].methods)
 
 
 def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
@@ -62,6 +63,10 @@ def test_batch_methods_have_the_parameters_of_their_cards_and_the_text_says_whic
     said = figures.describe_batch_methods()
     assert "KSH learns from 1,000 points in up to 500 iterations" in said and "50 trees of depth 4" in said
     assert said in FIGURES["8"].ours
+
+
+def test_a_figure_without_data_has_nothing_to_run():
+    assert FIGURES["7"].sweep(QUICK, data.EMBEDDED[1:]).cells == () and not FIGURES["texts"].sweep(QUICK, ()).cells
 
 
 def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
