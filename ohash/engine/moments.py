@@ -24,7 +24,7 @@ class Moment:
 
 
 class Moments:
-    """The moments of one run, in order. A run that was resumed has those since then.
+    """The moments of one run, in order. A run that was loaded from disk has those since then.
 
     `query` is the number of the query in the gallery: the one a viewer sees first, chosen at the first moment.
     """
@@ -33,6 +33,12 @@ class Moments:
         """None yet."""
         self.query: int | None = None
         self._kept: list[Moment] = []
+
+    def copy(self) -> "Moments":
+        """Those so far, for a second run that goes on from here."""
+        other = Moments()
+        other.query, other._kept = self.query, list(self._kept)
+        return other
 
     def watch(self, run: Run) -> None:
         """Keep the moment if a checkpoint has just been judged; to be called after every step."""

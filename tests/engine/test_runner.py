@@ -220,3 +220,34 @@ def test_saving_while_paused_learns_nothing(runner_of, tmp_path):
             tmp_path / "run.npz"
         )  # finishes an evaluation under way; the thread must not take that for going on
     assert settled(runner) == 0
+
+
+def test_a_copy_goes_on_from_where_the_run_is_and_has_its_moments(runner_of):
+    runner = runner_of(small(pairs=20_000), pace=3000).start()
+    assert Runner(small()).copy(pace="unlimited", paused=False) is None, "nothing has been made"
+    until(lambda: runner.run is not None and runner.run.t > 500)
+    other, now = runner.copy(pace="unlimited", paused=True)
+    other.start()
+    until(lambda: other.state == "paused" and other.snapshot() is not None)
+    assert other.snapshot().t == other.run.t == now.t >= 500
+    with other.between_steps():
+        shown = other.moments.shown(other.run)
+    assert [then.t for then, _ in shown][:-1] == [t for t in other.run.schedule if t < now.t], "all, from the start"
+    other.set(beta=0.4)
+    other.resume()
+    assert other.finished.wait(PATIENCE) and other.error == ""
+    assert [(change.at, change.value) for change in other.run.params.changes] == [(now.t, 0.4)]
+    assert_same(other.run, straight(other.run.params))
+    assert runner.run.params.changes == ()
+    runner.pace("unlimited")
+    assert runner.finished.wait(PATIENCE)
+    assert_same(runner.run, straight(small(pairs=20_000)))
+
+
+def test_while_a_batch_method_is_fitted_there_is_no_copy(runner_of, monkeypatch):
+    runner = runner_of(small("itq", pairs=5000), paused=True).start()
+    until(lambda: runner.state == "paused" and not runner.run.evaluating)
+    copied = runner.copy(pace="unlimited", paused=True)
+    assert copied is not None and copied[1].t == 0
+    monkeypatch.setattr(Run, "evaluating", True)
+    assert runner.copy(pace="unlimited", paused=True) is None

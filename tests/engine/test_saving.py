@@ -33,6 +33,27 @@ def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path)
     assert_same(finish(going, [37]), finished_run(name))
 
 
+@pytest.mark.parametrize("name", alternate(CASES))
+def test_a_copy_goes_on_as_the_run_does_and_neither_touches_the_other(name):
+    first = Run(case(name))
+    for at in (0, 31, 401):
+        while first.t < min(at, first.end):
+            first.step(at - first.t)  # an evaluation may be under way
+        copied = saving.Copy(first)
+        first.step(20)  # before the other one is made of it
+        second = copied.run()
+        assert second.t == min(at, first.end) and second.world is first.world
+        assert_same(finish(second, [41]), finished_run(name))
+    assert_same(finish(first, [37]), finished_run(name))
+
+
+def test_a_copy_replays_earlier_pairs_from_the_states_that_were_kept():
+    first = advance(Run(small()), 300)
+    second = saving.Copy(first).run()
+    assert second.kept_states.states.keys() >= first.kept_states.states.keys() > {0}
+    assert np.array_equal(second.replay(150)[0].W, first.replay(150)[0].W)
+
+
 @pytest.mark.parametrize("kind", OWN)
 def test_own_data_must_be_brought_along(kind, tmp_path):
     dataset, values = own_data(kind)

@@ -14,7 +14,7 @@ from ohash.store.store import Store, StoreError
 from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import Dataset
 from ohash.tables import to_csv
-from ohash.ui.session import access, own_data, run_store, uploads
+from ohash.ui.session import access, live_run, own_data, run_store, uploads
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, opened, session_of
 
@@ -126,3 +126,12 @@ def test_exported_code_names_no_folder_of_the_server_to_a_visitor(monkeypatch: p
     assert own_data.files_of(session, "1f") == Files("x.npy", "y.npy", metric="l2")
     monkeypatch.delenv(access.KEY)
     assert own_data.files_of(session, "1f") == session.files["1f"]
+
+
+def test_the_owner_of_a_class_never_waits_for_its_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_run.hub(), "limit", 0)
+    apps = [opened(**SMALL), opened(**SMALL, key=KEY)]
+    places = [live_run.hub().place_in_line(session_of(app).id) for app in apps]
+    assert places[0] > 0 == places[1]
+    for app in apps:
+        live_run.hub().end(session_of(app).id)

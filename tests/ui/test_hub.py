@@ -280,3 +280,20 @@ def test_one_visitor_cannot_take_the_whole_server() -> None:
     runners[0].state = "done"
     world.hub.tend()
     assert runners[-1].state == "running"
+
+
+def test_whoever_teaches_never_waits_in_line() -> None:
+    world = World(limit=2)
+    for session in "abc":
+        world.hub.assign(session, session)
+    runs = [world.run(session) for session in "abc"]
+    assert [run.state for run in runs] == ["running", "running", "waiting"]
+    world.hub.assign("lecturer", "", teaches=True)
+    assert world.run("lecturer").state == "running" and world.hub.place_in_line("lecturer") == 0
+    assert runs[2].state == "waiting" and world.hub.place_in_line("c") == 1, "which helps nobody else"
+    world.hub.detach("a")
+    world.after(hubs.GRACE_SECONDS + 1, "b", "c", "lecturer")
+    assert runs[2].state == "waiting", "her run counts"
+    world.hub.detach("b")
+    world.after(hubs.GRACE_SECONDS + 1, "c", "lecturer")
+    assert runs[2].state == "running"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ohash.engine.params import experiment
+from ohash.engine.run import Run
 from ohash.ui.live import transport
 from ohash.ui.live.page import displayed_snapshot
 from ohash.ui.session import hub as hubs
@@ -54,6 +55,22 @@ def test_who_pauses_gets_a_run_of_her_own_that_stands_where_the_shared_one_was(t
     assert seen is not None and now is not None and own.run is not None and seen.t <= own.run.t <= now.t
     transport.play_pause(other, again=False)
     assert live_run.runner(other) is own and live_run.runner(one) is shared
+
+
+def test_who_changes_something_learns_no_pair_again(
+    tabs: tuple[Session, Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tabs
+    shared = live_run.runner(one)
+    assert live_run.runner(other) is shared
+    until(lambda: (now := shared.snapshot()) is not None and now.t > 500)
+    learn, began = Run._learn, {}
+    monkeypatch.setattr(Run, "_learn", lambda run, at, stop: (began.setdefault(run, at), learn(run, at, stop)))
+    live_run.set_live(other, "beta", 0.7)
+    own, start = live_run.runner(other), other.shared_until
+    until(lambda: own.run in began)
+    assert own.run is not None and start is not None and began[own.run] == start.t > 500
+    assert shared.run is not None and not shared.run.params.changes, "the others see no change"
 
 
 def test_a_reset_starts_a_run_of_her_own(tabs: tuple[Session, Session]) -> None:

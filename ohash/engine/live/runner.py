@@ -49,7 +49,7 @@ class Runner(Background):
         pace: Pace = "unlimited",
         judge: bool = True,
         paused: bool = False,
-        resume_from: str | Path | None = None,
+        resume_from: str | Path | saving.Copy | None = None,
         clock: Callable[[], float] = time.monotonic,
         first: Callable[[], None] = lambda: None,
         head_start: Callable[[], int] = lambda: 0,
@@ -63,11 +63,15 @@ class Runner(Background):
         self._first = first
         self._head_start = head_start
         self._fitter = WorkerFitter(PREPARING)
-        self._make: Callable[[], Run] = lambda: (
-            Run(params, dataset, judge=judge, fitter=self._fitter)
-            if resume_from is None
-            else saving.load(resume_from, dataset, fitter=self._fitter)
-        )
+
+        def make() -> Run:
+            if isinstance(resume_from, saving.Copy):
+                return resume_from.run(self._fitter)
+            if resume_from is not None:
+                return saving.load(resume_from, dataset, fitter=self._fitter)
+            return Run(params, dataset, judge=judge, fitter=self._fitter)
+
+        self._make = make
         self._params = params
         self.run: Run | None = None
         self.moments = Moments()  # to be read between steps
@@ -151,6 +155,24 @@ class Runner(Background):
             with self._wake:
                 self._apply(self.run)  # what was set before belongs to it
             saving.save(self.run, path)
+
+    def copy(
+        self, *, pace: Pace, paused: bool, first: Callable[[], None] = lambda: None
+    ) -> "tuple[Runner, Snapshot] | None":
+        """A second run that goes on from exactly where this one is, and how it looks there.
+
+        None if that takes longer than a moment: while this one is being made, or evaluated after a fit.
+        """
+        with self.between_steps():
+            if self.run is None or (self.run.evaluating and self.run.spec.consumes == "batch"):
+                return None
+            kept = saving.Copy(self.run)
+            self.moments.watch(self.run)  # of an evaluation that was finished for it
+            self._publish()
+            assert self._slot is not None
+            other = Runner(self.run.params, pace=pace, paused=paused, resume_from=kept, first=first)
+            other.moments = self.moments.copy()
+            return other, self._slot
 
     # -- the thread ----------------------------------------------------------------------------------------------
 
@@ -241,9 +263,9 @@ class Runner(Background):
     def _publish(self, *, last: bool = False) -> None:
         if self.run is None:
             return
-        self._seq += 1
-        extra: dict[str, Any] = {"ack": self._applied, "refused": self._refused}
         with self._held:
+            self._seq += 1
+            extra: dict[str, Any] = {"ack": self._applied, "refused": self._refused}
             self._slot = self.run.snapshot(self.state, seq=self._seq, error=self.error, extra=extra)
 
     def _switch(self, *, paused: bool) -> None:

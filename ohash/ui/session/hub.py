@@ -2,8 +2,9 @@
 
 A run belongs to a browser session through a lease. When the session goes away (tab closed, reload, lost connection) the
 lease is detached; if it is not taken up again within the grace period, the run is stopped. A run that is not polled is
-paused, and later stopped. Beyond the limit, runs wait in line. On a busy server, sessions that open the same experiment
-share one run; it is stopped or paused when none of them watches. Nothing here depends on Streamlit.
+paused, and later stopped. Beyond the limit, runs wait in line, but for those of whoever teaches a class. On a busy
+server, sessions that open the same experiment share one run; it is stopped or paused when none of them watches. Nothing
+here depends on Streamlit.
 """
 
 import ctypes
@@ -80,6 +81,7 @@ class Lease(Generic[W]):
     companions: list[W] = field(default_factory=list)
     topic: Hashable = None
     visitor: str = ""
+    teaches: bool = False
 
     @property
     def running(self) -> bool:
@@ -107,10 +109,14 @@ class Hub(Generic[W]):
         with self._lock:
             return self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
 
-    def assign(self, session: str, visitor: str) -> None:
-        """Say who is behind a session; the runs of one visitor are counted, those of "" are not."""
+    def assign(self, session: str, visitor: str, *, teaches: bool = False) -> None:
+        """Say who is behind a session; the runs of one visitor are counted, those of "" are not.
+
+        The runs of a session that `teaches` start at once, since a class looks at them.
+        """
         with self._lock:
-            self.lease(session).visitor = visitor
+            lease = self.lease(session)
+            lease.visitor, lease.teaches = visitor, teaches
 
     def _has_too_many(self, lease: Lease[W]) -> bool:
         """Whether the visitor behind a lease runs as much as one may."""
@@ -295,7 +301,7 @@ class Hub(Generic[W]):
             for lease in self._leases.values():
                 if lease.runner is None or lease.started or self._has_too_many(lease):
                     continue
-                if self.active < self.limit:
+                if lease.teaches or self.active < self.limit:
                     for watcher in self._watchers(lease.runner):
                         watcher.started = True
                     for runner in lease.runners():

@@ -47,15 +47,22 @@ def runner(session: Session) -> Runner:
 
 
 def own_runner(session: Session) -> Runner:
-    """The live run for whoever is about to change it: a run of her own from here on, if others watch this one."""
+    """The live run for whoever is about to change it: a run of her own from here on, if others watch this one.
+
+    It goes on from a copy of what the shared one has learnt. Where there is none yet, it starts from the beginning and
+    catches up.
+    """
     shared = runner(session)
     if not hub().withdraw(session.id):
         return shared
-    now = session.shared_until = shared.snapshot()  # shown until her own has caught up
-    goal = 0 if now is None else now.t
-    own = Runner(
-        session.params, pace=session.pace, paused=not session.playing, first=compile_in_worker, head_start=lambda: goal
-    )
+    paused = not session.playing
+    copied = shared.copy(pace=session.pace, paused=paused, first=compile_in_worker)
+    if copied is not None:
+        own, session.shared_until = copied  # shown until her own has a picture
+    else:
+        now = session.shared_until = shared.snapshot()
+        goal = 0 if now is None else now.t
+        own = Runner(session.params, pace=session.pace, paused=paused, first=compile_in_worker, head_start=lambda: goal)
     _drawings[own] = Drawings(drawings(session).axis_ranges)
     hub().run(session.id, own)
     return own

@@ -37,7 +37,7 @@ def current_session(own_query: bool = False) -> Session:
     address.drop_place()
     _connection(session.id)
     for hub in _hubs():
-        hub.assign(session.id, access.visitor())
+        hub.assign(session.id, access.visitor(), teaches=access.is_class() and access.is_owner())
         hub.attach(session.id)
     return session
 
