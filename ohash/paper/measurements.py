@@ -63,12 +63,16 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A cell whose own result is not that of the recording; `point` is the first one that has it."""
+    """A cell whose own result is not that of the recording; `point` is the first one that has it.
+
+    `commit` is that of the recorded one, "" if it is not known.
+    """
 
     point: FigurePoint
     seed: int
     own: float
     recorded: float
+    commit: str = ""
 
 
 class Measurements:
@@ -118,7 +122,8 @@ class Measurements:
             for seed in own:
                 recorded = known[seed.key]["scores/test"]["map"] if seed.key in known else seed.score()
                 if abs(seed.score() - recorded) > ROUNDING:
-                    rows[seed.key] = Disagreement(point, numbers[seed.key], seed.score(), recorded)
+                    commit = self.recording.commit(seed.key)
+                    rows[seed.key] = Disagreement(point, numbers[seed.key], seed.score(), recorded, commit)
         return list(rows.values())
 
     def _finished(self, figures: Sequence[Figure]) -> Iterator[SeedResult]:

@@ -3,7 +3,8 @@
 It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper page is complete before anything is run.
 ``python3 -m ohash paper --profile full --record FILE`` writes it from a store; with ``--recorded``, cells that the
 store does not have are taken over from the recording that ships, so that only those that changed need to be run again.
-An average precision is kept as a 16-bit share; curves keep MOST_POINTS points.
+An average precision is kept as a 16-bit share; curves keep MOST_POINTS points. A cell has the commit that it was run
+at; those of the first recordings have none.
 """
 
 import json
@@ -59,6 +60,10 @@ class Recording:
         """These cells as they are in the file; unknown keys are left out."""
         return [self._rows[key] for key in keys if key in self._rows]
 
+    def commit(self, key: str) -> str:
+        """The commit that a cell was run at, with + if files were changed since; "" if it is not known."""
+        return self._rows[key].get("commit") or ""
+
     def arrays(self, key: str) -> Arrays:
         """The average precisions and curves of a cell."""
         row = self._rows[key]
@@ -73,9 +78,21 @@ class Recording:
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
         versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
         if SEVERAL in self.made["commit"]:
-            versions.append("which cell is of which was not kept")
+            versions.append(self._known_commits)
         machine = f"{' and '.join(named)}, {self.made['cores']} cores"
         return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)})"
+
+    @property
+    def _known_commits(self) -> str:
+        """For how many cells it is known which of several commits they are of."""
+        known = sum(bool(self.commit(key)) for key in self._rows)
+        if known == len(self) > 0:
+            return "each cell has its own"
+        return (
+            f"which cell is of which is known for {known:,} of {len(self):,}"
+            if known
+            else ("which cell is of which was not kept")
+        )
 
 
 def _commits(listed: str) -> list[str]:
@@ -132,7 +149,8 @@ def write_recording(store: Store, profile: Profile, path: Path, earlier: Recordi
     rows += kept
     made = _provenance(store, keys, earlier.made if earlier is not None and kept else {}) | {"profile": profile.key}
     columns = {name: pyarrow.list_(pyarrow.float64()) for name in _names()}
-    columns |= {"ap_test": pyarrow.list_(pyarrow.uint16()), "key": pyarrow.string(), "values": pyarrow.string()}
+    columns |= {"ap_test": pyarrow.list_(pyarrow.uint16())}
+    columns |= dict.fromkeys(("key", "values", "commit"), pyarrow.string())
     schema = pyarrow.schema(columns.items(), {"made": json.dumps(made)})
     table = pyarrow.Table.from_pylist(rows, schema)
     pyarrow.parquet.write_table(
@@ -177,7 +195,8 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
         kept[f"scores/{part}"] = {name: scores[name] for name in names}
     row: dict[str, Any] = dict.fromkeys(_names())
     row |= {name: thin_curve(name, arrays[name]) for name in curves if name in arrays}
-    return {**row, "key": key, "values": json.dumps(kept), "ap_test": _steps(arrays["ap/test"])}
+    row |= {"key": key, "values": json.dumps(kept), "commit": values["environment"].get("commit") or None}
+    return row | {"ap_test": _steps(arrays["ap/test"])}
 
 
 def thin_curve(name: str, curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -56,7 +56,8 @@ def figure_sources(measured: Measurements, figure: Figure) -> str:
 def _difference(one: Disagreement) -> str:
     point = one.point
     where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {one.seed}"
-    return f"{where}: {one.own:.3f} here, {one.recorded:.3f} recorded"
+    at = f" at commit {one.commit}" if one.commit else ""
+    return f"{where}: {one.own:.3f} here, {one.recorded:.3f} recorded{at}"
 
 
 def _experiments(count: int) -> str:

@@ -97,6 +97,27 @@ def test_where_a_recording_was_made_is_told_once_and_in_a_few_words(recording):
     assert Recording(made, {}).text == text
 
 
+def test_a_cell_keeps_its_commit_and_old_ones_stay_without(run_store, recording, tmp_path):
+    key, *others = recording._rows
+    (frame, arrays) = run_store.frame(key)
+    new = Store(tmp_path / "new")
+    new.save(key, {**frame, "environment": {**frame["environment"], "commit": "abc123"}}, arrays)
+    old = {
+        name: {part: value for part, value in row.items() if part != "commit"} for name, row in recording._rows.items()
+    }
+    path = tmp_path / "both.parquet"
+    assert write_recording(new, TINY, path, Recording(recording.made | {"commit": "first; second"}, old)) == 4
+    both = read_recording(path)
+    read_recording.cache_clear()
+    assert [both.commit(name) for name in (key, *others)] == ["abc123", "", "", ""]
+    assert all({**old[name], "commit": None} == both._rows[name] for name in others), "they stay as they are"
+    assert "3 commits from first to abc123, which cell is of which is known for 1 of 4)" in both.text
+    whole = Recording(both.made, {name: {**row, "commit": "abc123"} for name, row in both._rows.items()})
+    assert "3 commits from first to abc123, each cell has its own)" in whole.text
+    (found,) = sources(differing(run_store, both, [key]), [FIGURES["3"]]).differing
+    assert found.endswith(" recorded at commit abc123")
+
+
 def test_what_ships_says_which_of_its_commits_are_clean_changed_and_unknown():
     recording = read_recording()
     listed = recording.made["commit"].split("; ")
