@@ -33,6 +33,7 @@ OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose num
 OPTION = re.compile(r"- \(( |x)\) (.+)")
 CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity|codes|R|tau|ratio) ([<>=]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
+LONGEST_LINK = 200  # that somebody may type from paper; painted points make one longer
 CAPTION = "The points of this lesson: draw where you expect the boundaries."
 PAGE = """<!doctype html>
 <html lang="en">
@@ -93,6 +94,9 @@ class Lesson:
 
         link = f"<code>{html.escape(f'{address}#{self.link}')}</code>"
         where = f"Open {link}" if address else f"In the playground, at the end of its address: {link}"
+        if len(self.link) > LONGEST_LINK:
+            page = f"Open <code>{html.escape(address)}</code>" if address else "Open the Learn page"
+            where = f"{page}, this lesson, and there <i>Set the playground for “{html.escape(self.title)}”</i>"
         options = "".join(f"<li>{_html(option)}</li>" for option in self.options)
         points = points_svg(self.link)
         picture = points and f"<figure>{points}<figcaption>{CAPTION}</figcaption></figure>"

@@ -9,6 +9,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from ohash.plots.pdf import chromium, executable
+from ohash.web import files
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first
 
@@ -55,3 +56,12 @@ def new_page(visitor: Any) -> Iterator[Any]:
 def page(visitor: Any) -> Iterator[Any]:
     with new_page(visitor) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def scratch(browser: Any) -> Iterator[Any]:
+    """A page with the playground's script, to call its functions."""
+    page = browser.new_page()
+    page.add_script_tag(content=files.script())
+    yield page
+    page.close()

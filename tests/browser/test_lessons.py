@@ -1,14 +1,17 @@
 """What the lessons say of a run is what the playground shows, and both are seen together."""
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ohash.cli.lab import Dashboard
+from ohash.web import points_picture
 from ohash.web.files import script, standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until
@@ -142,9 +145,45 @@ def test_with_wrong_answers_a_large_C_makes_the_curve_fall_again_and_again(page:
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_a_handout_is_one_page_with_its_picture_and_its_answer(browser: Any, paper: str) -> None:
     page = browser.new_page()
-    for lesson in lessons():
+    strokes = ",".join(f"0:paint:{c}{''.join(f'{k:02d}{k:02d}' for k in range(99))}" for c in range(4))
+    longest = max(lessons(), key=lambda lesson: len(f"{lesson.text}{lesson.question}{lesson.answer}{lesson.exercise}"))
+    for lesson in (*lessons(), replace(longest, link=f"data=own&at=0&changes={strokes}")):
         page.set_content(lesson.handout("http://192.168.178.21:8501/learn"))
         picture = page.locator("figure svg").bounding_box()
         assert picture["width"] > 150 and abs(picture["width"] - picture["height"]) < 2, "a square plane"
         assert len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format=paper))) == 1, lesson.title
     page.close()
+
+
+def test_the_picture_of_a_handout_has_the_defaults_marks_and_colours_of_the_playground(scratch: Any) -> None:
+    defaults, roles, half, corners = scratch.evaluate("[DEFAULTS, CLASS_ROLES, HALF, CORNERS]")
+    assert {key: str(defaults[key]) for key in points_picture.DEFAULTS} == points_picture.DEFAULTS
+    assert (tuple(roles), half) == (points_picture.ROLES, points_picture.HALF)
+    assert all(np.array_equal(places, points_picture.CORNERS[int(label)]) for label, places in corners.items())
+    assert scratch.evaluate("[SHAPES.own.title, SHAPES.drift.drift, LONGEST]") == [
+        points_picture.OWN_TITLE,
+        *points_picture.DRIFTS.values(),
+        points_picture.LONGEST,
+    ]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "data=moons&seed=7",
+        "data=xor&at=30&changes=20:erase:0,20:move:0.i0i0,30:paint:3h0h0,31:erase:1",
+        "data=own&at=40&changes=40:move:3.zz00,0:paint:0h0h0h0h0k0k0,0:paint:1i0i0i0i0,3:erase:99,2:paint:9i0i0",
+        "at=0&changes=0:paint:2" + "h0k0" * 300,
+        "data=drift&at=250",
+        "data=blobs&at=90&drift=3&changes=30:drift:12,60:paint:1k0k0,60:drift:0",
+    ],
+)
+def test_the_picture_of_a_handout_has_the_points_that_its_link_opens_with(scratch: Any, link: str) -> None:
+    places, labels = scratch.evaluate(
+        """(link) => { const { params, events, at } = readLink(link), run = new PlaygroundRun(params, events);
+          run.seek(at); return [run.places(), run.labels]; }""",
+        link,
+    )
+    drawn = points_picture.points_of(link)
+    assert [label for _, label in drawn] == labels
+    np.testing.assert_allclose([place for place, _ in drawn], places, rtol=0, atol=1e-9)

@@ -115,8 +115,21 @@ def test_a_handout_shows_the_points_of_its_lesson():
     assert (page.count("<circle"), page.count("<polygon")) == (labels.count(0), labels.count(1)) == (100, 100)
     assert "Two moons: 200 points of 2 classes" in page
     assert all("draw where you expect the boundaries" in lesson.handout() for lesson in lessons())
-    for link in ("data=own", "data=squares", "seed=-1", "seed=\u00b2", "seed=99999", "at=0&changes=0:paint:0i0i0"):
+    for link in ("data=own", "data=squares", "seed=-1", "seed=\u00b2", "seed=99999", "data=own&changes=0:paint:7i0i0"):
         assert "<figure>" not in read_lesson(MINE.replace("link: r=3", f"link: {link}")).handout(), link
+
+
+def test_a_handout_shows_points_that_its_lesson_paints_moves_and_erases():
+    places = "".join(f"{k:02d}{k:02d}" for k in range(10, 70))
+    link = f"data=own&r=3&at=5&changes=0:paint:0{places},0:paint:3{places},2:erase:0,5:move:0.hzhz,6:paint:2hzhz"
+    mine = read_lesson(MINE.replace("link: r=3", f"link: {link}"))
+    page = mine.handout("http://lab/learn")
+    assert "Your own points: 119 points of 2 classes" in page, "those of pair 5, where it waits"
+    assert (page.count("<circle"), page.count("<polygon")) == (59, 60)
+    assert '<circle cx="159.8" cy="160.2"' in page, "in the middle, where one was moved to"
+    assert places not in page, "nobody types this from paper"
+    assert "Open <code>http://lab/learn</code>, this lesson, and there" in page
+    assert "Open the Learn page, this lesson, and there" in mine.handout()
 
 
 def test_a_lecturers_own_lesson_comes_last_and_leaves_the_others_their_numbers(tmp_path, monkeypatch):
