@@ -33,6 +33,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
+from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.sources import MOST_LISTED, figure_sources, sources
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
@@ -242,7 +243,9 @@ def _write(
         Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
         print(f"wrote {options.latex}")
     if options.record:
-        count = write_recording(measurements.store, measurements.profile, Path(options.record), measurements.recording)
+        file, profile = Path(options.record), measurements.profile
+        count = write_recording(measurements.store, profile, file, measurements.recording)
+        record_intervals(file, profile)
         print(f"wrote {options.record}, {count:,} cells")
     if options.bibtex:
         Path(options.bibtex).write_text(bibtex(measurements), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Is one ranking better than another, or is the difference due to the choice of queries?"""
 
+import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ SEED_SPREADS = {"map": 0.03, "hit_10": 0.03, "recall_10": 0.03}
 FEW_SEEDS_FACTOR = 3.0
 
 
+# Ends of bootstrap intervals, by a fingerprint of the numbers that were resampled.
+Intervals = MutableMapping[str, tuple[float, float]]
+
+
 class Difference(NamedTuple):
     """Mean difference a - b over the queries, and its confidence interval."""
 
@@ -28,12 +33,19 @@ class Difference(NamedTuple):
 
 
 def paired_bootstrap(
-    ap_a: npt.ArrayLike, ap_b: npt.ArrayLike, *, resamples: int = 2000, level: float = 0.95, seed: int = 0
+    ap_a: npt.ArrayLike,
+    ap_b: npt.ArrayLike,
+    *,
+    resamples: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
+    known: Intervals | None = None,
 ) -> Difference:
     """Percentile interval of mean(ap_a - ap_b) over resampled queries, the same ones for both sides.
 
     Takes `Retrieval.ap` of two rankings of the same queries; a query excluded on either side (NaN) is left out. The
     resamples are `scipy.stats.bootstrap`'s; the quantiles are NumPy's, as SciPy interpolates with other rounding.
+    An interval that is in `known` is not computed again, and a new one is added to it.
 
     >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75])
     Difference(difference=0.25, low=0.25, high=0.25)
@@ -47,6 +59,10 @@ def paired_bootstrap(
     gain = (a - b)[~np.isnan(a - b)]
     if not gain.size:
         raise ValueError(f"ap_a and ap_b must share a scored query, got {a.size} queries, none scored on both sides")
+    mean = float(gain.mean())
+    key = _fingerprint(gain, resamples, level, seed)
+    if known is not None and key in known:
+        return Difference(mean, *known[key])
     means = gain  # of a single query, which SciPy refuses to resample
     if gain.size > 1:
         from scipy.stats import bootstrap  # noqa: PLC0415 (slow to import)
@@ -55,8 +71,15 @@ def paired_bootstrap(
             (gain,), np.mean, n_resamples=resamples, batch=max(1, DRAWS_AT_ONCE // gain.size), vectorized=True,
             method="percentile", rng=np.random.default_rng(seed),
         ).bootstrap_distribution  # fmt: skip
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Difference(float(gain.mean()), float(low), float(high))
+    low, high = map(float, np.quantile(means, [(1 - level) / 2, (1 + level) / 2]))
+    if known is not None:
+        known[key] = low, high
+    return Difference(mean, low, high)
+
+
+def _fingerprint(gain: npt.NDArray[np.float64], *options: float) -> str:
+    """What an interval follows from, as a few letters."""
+    return hashlib.blake2b(gain.tobytes() + repr(options).encode(), digest_size=10).hexdigest()
 
 
 def difference_over_seeds(
@@ -65,26 +88,28 @@ def difference_over_seeds(
     *,
     resamples: int = 2000,
     score: str = "map",
+    known: Intervals | None = None,
 ) -> Difference:
     """Mean score of a less that of b, given one array of scores per seed, for the same queries on both sides.
 
     The 95 % interval is that of a paired bootstrap over the queries of all seeds. Queries do not show how much models
     vary between seeds, so with ENOUGH_SEEDS the interval is at least the t interval of the seeds' mean, and with fewer
     it is widened on both sides by `few_seeds_margin`: one seed proves only what no other seed would overturn. `score`
-    is one of SEED_SPREADS: average precision, hit@10 or recall@10 of the exact neighbours.
+    is one of SEED_SPREADS: average precision, hit@10 or recall@10 of the exact neighbours; `known` is that of
+    `paired_bootstrap`.
 
     >>> ap = [np.array([0.5, 0.7]), np.array([0.3, 0.5]), np.array([0.6, 0.8])]
     >>> wide, narrow = difference_over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
     >>> f"{wide.low:.2f} {narrow.low:.2f}"
     '0.19 0.43'
     """
-    queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples)
+    queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples, known=known)
     margin = few_seeds_margin(len(a), score)
     if margin:
         return Difference(queries.difference, queries.low - margin, queries.high + margin)
-    from scipy.stats import t  # noqa: PLC0415 (slow to import)
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import; scipy.stats even more so)
 
-    factor = float(t.ppf(0.975, len(a) - 1))
+    factor = float(stdtrit(len(a) - 1, 0.975))
     gains = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
     middle, half = float(gains.mean()), float(factor * gains.std(ddof=1) / np.sqrt(len(gains)))
     return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.engine.params import ExperimentParams
 from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
 from ohash.paper.protocol import Profile, own_kernel, variant
 from ohash.paper.recording import Recording
@@ -81,10 +82,15 @@ class Measurements:
     def __init__(
         self, store: Store, profile: Profile, recording: Recording | None = None, own: Dataset | None = None
     ) -> None:
-        """Nothing is read yet. `own` are data of one's own, which then take the place of all others."""
+        """Nothing is read yet. `own` are data of one's own, which then take the place of all others.
+
+        `intervals` are bootstrap intervals: those that were recorded, then those that claims computed.
+        """
         self.store, self.profile, self.recording, self.own = store, profile, recording, own
         self.data = None if own is None else own_settings(own)
+        self.intervals = {} if recording is None else dict(recording.intervals)
         self._frames: dict[str, dict[str, Any]] = {}
+        self._new_queries: dict[Any, npt.NDArray[np.bool_]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
     @cached_property
@@ -193,13 +199,23 @@ class Measurements:
         return [np.asarray(ap) for ap in aps]
 
     def new_queries(self, setting: Setting, seed: SeedResult) -> npt.NDArray[np.bool_]:
-        """Of the test queries of figure "arrival", those whose class had not arrived when it was first judged."""
-        params = next(cell.params for group in self.cells(FIGURES["arrival"]).values()
-                      for cell in group if cell.key == seed.key)  # fmt: skip
-        data = self.dataset(setting)
-        stream = make_stream(data, params.stream, params.seed)
-        test = split(data, params.seed, train=params.stream.train).test
-        return np.asarray(stream.arrivals(test) > BEFORE_NEW + MOST_WARM_UP)
+        """Of the test queries of figure "arrival", those whose class had not arrived when it was first judged.
+
+        They are the same for all methods, as the stream is.
+        """
+        params = self._arrival_params[seed.key]
+        stream_key = setting.key, params.seed, params.stream
+        if stream_key not in self._new_queries:
+            data = self.dataset(setting)
+            stream = make_stream(data, params.stream, params.seed)
+            test = split(data, params.seed, train=params.stream.train).test
+            self._new_queries[stream_key] = np.asarray(stream.arrivals(test) > BEFORE_NEW + MOST_WARM_UP)
+        return self._new_queries[stream_key]
+
+    @cached_property
+    def _arrival_params(self) -> dict[str, ExperimentParams]:
+        cells = self.cells(FIGURES["arrival"])
+        return {cell.key: cell.params for group in cells.values() for cell in group}
 
     def best(self, figure: str, setting: Setting, choices: list[tuple[str, Any]]) -> tuple[str, Any]:
         """The (method, x) with the highest mAP on validation queries, of those that were run."""

@@ -30,7 +30,8 @@ def _gain(
 ) -> Effect:
     first, second = (measurements.seeds("arrival", setting, *one) for one in (a, b))
     n = min(len(first), len(second))
-    return difference(*(new_ap(measurements, setting, seeds[:n], new=new) for seeds in (first, second)))
+    after, before = (new_ap(measurements, setting, seeds[:n], new=new) for seeds in (first, second))
+    return difference(after, before, measurements.intervals)
 
 
 def _loses_on_new(measurements: Measurements, setting: Setting) -> Iterable[Part]:

@@ -35,7 +35,7 @@ def map_gain(
     """MAP of one (method, x) minus that of another, on the same queries and seeds."""
     first, second = measurements.seeds(figure, setting, *a), measurements.seeds(figure, setting, *b)
     n = min(len(first), len(second))
-    return difference(measurements.ap(first[:n]), measurements.ap(second[:n]))
+    return difference(measurements.ap(first[:n]), measurements.ap(second[:n]), measurements.intervals)
 
 
 def _beta_shape(measurements: Measurements, setting: Setting) -> Iterable[Part]:

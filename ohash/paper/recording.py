@@ -4,16 +4,18 @@ It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper p
 ``python3 -m ohash paper --profile full --record FILE`` writes it from a store; with ``--recorded``, cells that the
 store does not have are taken over from the recording that ships, so that only those that changed need to be run again.
 An average precision is kept as a 16-bit share; curves keep MOST_POINTS points. A cell has the commit that it was run
-at; those of the first recordings have none.
+at; those of the first recordings have none. The bootstrap intervals of the claims are kept, too: they would take most
+of the time of a first visit to the Paper page. Each is found by a fingerprint of the numbers that it was computed from,
+so one's own runs never have those of others.
 """
 
 import json
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,9 @@ from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays
 from ohash.store.store import Store
 from ohash.streams.samples import sample_folder
+
+if TYPE_CHECKING:
+    import pyarrow
 
 NAME = "paper.parquet"
 NUMBERS = ("cum_R", "required_C", "bound", "share_C", "p0", "updated", "bits")
@@ -43,10 +48,14 @@ STEPS = 2**16 - 2  # of an average precision; the largest 16-bit number stands f
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Results by key, as a store has them, and where they come from: `made` has dates, machines, versions, commits."""
+    """Results by key, as a store has them, and where they come from: `made` has dates, machines, versions, commits.
+
+    `intervals` are the bootstrap intervals that the claims need of them (`Measurements.intervals`).
+    """
 
     made: dict[str, str]
     _rows: dict[str, dict[str, Any]]
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """The number of cells."""
@@ -130,14 +139,14 @@ def read_recording(path: Path | None = None) -> Recording | None:
     import pyarrow.parquet  # noqa: PLC0415 (slow to import)
 
     table = pyarrow.parquet.read_table(file)
-    made = json.loads(table.schema.metadata[b"made"])
-    return Recording(made, {row["key"]: row for row in table.to_pylist()})
+    about = {name: json.loads(text) for name, text in table.schema.metadata.items()}
+    intervals = {key: (low, high) for key, (low, high) in about.get(b"intervals", {}).items()}
+    return Recording(about[b"made"], {row["key"]: row for row in table.to_pylist()}, intervals)
 
 
 def write_recording(store: Store, profile: Profile, path: Path, earlier: Recording | None = None) -> int:
     """Write every finished cell of a profile, and those that only an `earlier` recording has; returns their number."""
     import pyarrow  # noqa: PLC0415
-    import pyarrow.parquet  # noqa: PLC0415
 
     cells = {key: [cell.key for cell in one.sweep(profile, only=one.methods).cells] for key, one in FIGURES.items()}
     done = store.done()
@@ -152,12 +161,26 @@ def write_recording(store: Store, profile: Profile, path: Path, earlier: Recordi
     columns |= {"ap_test": pyarrow.list_(pyarrow.uint16())}
     columns |= dict.fromkeys(("key", "values", "commit"), pyarrow.string())
     schema = pyarrow.schema(columns.items(), {"made": json.dumps(made)})
-    table = pyarrow.Table.from_pylist(rows, schema)
+    _write(pyarrow.Table.from_pylist(rows, schema), path)
+    return len(rows)
+
+
+def add_intervals(path: Path, intervals: Mapping[str, tuple[float, float]]) -> None:
+    """Keep bootstrap intervals in a file, in place of those that it has."""
+    import pyarrow.parquet  # noqa: PLC0415
+
+    table = pyarrow.parquet.read_table(path)
+    _write(table.replace_schema_metadata({**table.schema.metadata, b"intervals": json.dumps(dict(intervals))}), path)
+
+
+def _write(table: "pyarrow.Table", path: Path) -> None:
+    import pyarrow.parquet  # noqa: PLC0415
+
     pyarrow.parquet.write_table(
         table, path, compression="zstd", compression_level=22, write_statistics=False, data_page_size=2**24,
         use_dictionary=False, column_encoding={"ap_test.list.element": "BYTE_STREAM_SPLIT"},  # an eighth smaller
     )  # fmt: skip
-    return len(rows)
+    read_recording.cache_clear()
 
 
 def _provenance(store: Store, keys: list[str], earlier: dict[str, str]) -> dict[str, str]:

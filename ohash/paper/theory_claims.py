@@ -10,7 +10,7 @@ Theorem 3 also has one U, one W¹ and one ℓ_U for all T models, whose codes di
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -39,22 +39,21 @@ class Step:
     """One update of OH on one pair, and what the theorems speak of: R, ℓ, x (g - h)ᵀ and its squared norm F²."""
 
     W: Floats
-    x: tuple[Floats, Floats]
     s: int
     C: float
     R: float
     loss: float
     direction: Floats
 
-    @property
+    @cached_property
     def F2(self) -> float:
         """‖x (g - h)ᵀ‖²."""
         return float((self.direction**2).sum())
 
-    @property
+    @cached_property
     def after(self) -> Floats:
-        """W after the update, Eq. (10)."""
-        return np.asarray(update(self.W, *self.x, self.s, beta=BETA, C=self.C), np.float64)
+        """W after the update, Eq. (10) with τ of Eq. (16)."""
+        return self.W + min(self.C, self.loss / self.F2) * self.direction
 
     def loss_of(self, U: Floats) -> float:
         """ℓ_U, not clipped, with the codes h and g of this step, Eq. (6)."""
@@ -72,7 +71,7 @@ def _step(W: Floats, x_i: Floats, x_j: Floats, s: int, C: float) -> Step | None:
     flips = zero_loss_codes(p_i, p_j, s, 0, br)
     direction = np.outer(x_i, flips.g_i - h_i) + np.outer(x_j, flips.g_j - h_j)
     loss = code_score(h_i, h_j, p_i, p_j) - code_score(flips.g_i, flips.g_j, p_i, p_j) + float(np.sqrt(R))
-    return Step(W, (x_i, x_j), s, C, R, loss, direction)
+    return Step(W, s, C, R, loss, direction)
 
 
 def _first_steps(C: float) -> Iterator[Step]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, seeds_text
+from ohash.evaluation.significance import ENOUGH_SEEDS, Intervals, difference_over_seeds, few_seeds_margin, seeds_text
 from ohash.paper.measurements import Floats
 from ohash.paper.protocol import FULL
 
@@ -103,9 +103,12 @@ class Part:
         return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 
-def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
-    """MAP of a minus that of b; one array of average precisions per seed, the same queries on both sides."""
-    pooled, seeds = difference_over_seeds(a, b), len(a)
+def difference(a: Sequence[Floats], b: Sequence[Floats], known: Intervals | None = None) -> Effect:
+    """MAP of a minus that of b; one array of average precisions per seed, the same queries on both sides.
+
+    `known` are bootstrap intervals that need not be computed again.
+    """
+    pooled, seeds = difference_over_seeds(a, b, known=known), len(a)
     margin = few_seeds_margin(seeds)
     kind = (
         f"95 %, bootstrap over queries, widened by {margin:.3f} for {seeds_text(seeds)}"
@@ -147,11 +150,11 @@ def spread_ratio(a: Sequence[float], b: Sequence[float]) -> Effect | None:
     """The ratio of two standard deviations over seeds, with the interval of the F distribution; None with too few."""
     if min(len(a), len(b)) < ENOUGH_SEEDS:
         return None
-    from scipy.stats import f  # noqa: PLC0415 (slow to import)
+    from scipy.special import fdtri  # noqa: PLC0415 (slow to import)
 
     spreads = float(np.std(a, ddof=1)), float(np.std(b, ddof=1))
     value = spreads[0] / max(spreads[1], 1e-12)
-    low, high = (value / float(f.ppf(q, len(a) - 1, len(b) - 1)) ** 0.5 for q in (0.975, 0.025))
+    low, high = (value / float(fdtri(len(a) - 1, len(b) - 1, q)) ** 0.5 for q in (0.975, 0.025))
     return Effect(value, low, high, "x", len(a), f"95 %, F distribution of {len(a)} seeds")
 
 
@@ -224,10 +227,10 @@ def _clearest(part: Part) -> float:
 
 def _widening(seeds: int, level: float) -> float:
     """Standard errors on either side of an interval: of t with enough seeds, else of the normal distribution."""
-    from scipy.stats import norm, t  # noqa: PLC0415 (slow to import)
+    from scipy.special import ndtri, stdtrit  # noqa: PLC0415 (slow to import)
 
     quantile = (1 + level) / 2
-    return float(t.ppf(quantile, seeds - 1) if seeds >= ENOUGH_SEEDS else norm.ppf(quantile))
+    return float(stdtrit(seeds - 1, quantile) if seeds >= ENOUGH_SEEDS else ndtri(quantile))
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:

@@ -8,12 +8,14 @@ import pytest
 
 from ohash.cli import paper as cli
 from ohash.cli.main import main
+from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper import figures
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
+from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.sources import sources
@@ -168,6 +170,24 @@ def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store
     text = said(differing(run_store, recording, [key]).recording, run_store)
     assert "1 of yours differs from the recording by more than 0.01 mAP" in text
     assert re.search(r"figure 3, MMOH at \d on digits, seed 0: 0\.\d+ here, 1\.\d+ recorded", text)
+
+
+def test_an_interval_is_known_by_its_numbers_and_new_ones_are_added(run_store, recording, tmp_path):
+    path = tmp_path / "known.parquet"
+    write_recording(run_store, TINY, path)
+    assert read_recording(path).intervals == {}
+    record_intervals(path, TINY)
+    kept = read_recording(path)
+    assert kept._rows == recording._rows and kept.made == recording.made
+    claim = next(one for one in CLAIMS if one.key == "T-labels")
+    false = dict.fromkeys(kept.intervals, (0.7, 0.8))
+    measured = Measurements(Store(tmp_path / "empty"), TINY, replace(kept, intervals=false))
+    effect = judge_claim(claim, measured, [DIGITS]).parts[0].effect
+    assert (effect.low, effect.high) == (0.7 - few_seeds_margin(1), 0.8 + few_seeds_margin(1)), "it is taken from there"
+    own = Measurements(run_store, TINY, replace(kept, intervals=false))
+    exact = Measurements(run_store, TINY)
+    first, second = (judge_claim(claim, one, [DIGITS]) for one in (own, exact))
+    assert first == second and len(own.intervals) == len(false) + 1, "own runs have other numbers, so their own"
 
 
 def test_curves_are_thinned_and_histograms_kept_whole():

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from ohash.engine.history import LogBins
-from ohash.evaluation.significance import few_seeds_margin
+from ohash.evaluation.significance import ENOUGH_SEEDS, few_seeds_margin
 from ohash.paper import cost_claims
 from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
@@ -16,6 +17,7 @@ from ohash.paper.tables import claims_table
 from ohash.paper.verdicts import (
     Effect,
     Part,
+    _widening,
     about,
     above,
     all_of,
@@ -25,6 +27,7 @@ from ohash.paper.verdicts import (
     range_over_seeds,
     ratio,
     share,
+    spread_ratio,
     within,
 )
 from ohash.plots.paper_report import claims_html
@@ -160,3 +163,15 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
     assert found(1).reason in claims_table([found(1)]).rows[0][2] and found(1).reason in claims_html([found(1)])
     told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
     assert Finding(claim("T-labels"), "holds", (told,)).reason == ""
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3, 5, 9])
+def test_quantiles_are_those_of_the_distributions(seeds):
+    for level in (0.5, 0.95, 0.999):
+        quantile = (1 + level) / 2
+        exact = stats.t.ppf(quantile, seeds - 1) if seeds >= ENOUGH_SEEDS else stats.norm.ppf(quantile)
+        assert _widening(seeds, level) == exact
+    a, b = np.linspace(0, 1, max(3, seeds)), np.linspace(0, 0.5, 4)
+    effect = spread_ratio(a, b)
+    assert effect.low == effect.value / stats.f.ppf(0.975, len(a) - 1, 3) ** 0.5
+    assert effect.high == effect.value / stats.f.ppf(0.025, len(a) - 1, 3) ** 0.5
