@@ -201,10 +201,11 @@ FIGURES = {
             "texts", "Every method here on texts, at 64 bits", "Section VII-A",
             "Four data sets of pictures; texts and clicks are in none of its experiments.",
             "Every method that needs no labels, with codes of 64 bits in total (MMOH: 4 models of 16) and β = 0.5, on "
-            "the features it was made for, after the same stream. Words are similar if among the nearest 10 by cosine, "
-            "so that mAP and recall@10 ask for the same neighbours. Debian packages are similar if one depends on or "
-            "recommends the other; that stands for a click, and is judged by hit@10 on later clicks, where a random "
-            f"order has {CHANCE_OF_HIT:g}. No claim is judged on these data.",
+            "the features it was made for, after the same stream; KSH and FastHash learn which points of a sample are "
+            "similar. Words are similar if among the nearest 10 by cosine, so that mAP and recall@10 ask for the same "
+            "neighbours. Debian packages are similar if one depends on or recommends the other; that stands for a "
+            f"click, and is judged by hit@10 on later clicks, where a random order has {CHANCE_OF_HIT:g}. No claim is "
+            "judged on these data.",
             "method", tuple(key for key in EVERY if not needs_labels(key)), ("nearest", "clicks"),
             own_inputs=ANY_INPUT,
         ),

@@ -109,6 +109,19 @@ def needs_labels(method: str) -> bool:
     return spec.supervision == "labels" and not spec.pairwise
 
 
+def learns_from(method: str, settings: Iterable[Setting]) -> str:
+    """What a method learns from on these data: "labels", "pairs" or "none".
+
+    Methods that learn from labels are given, where there are none, which pairs of a sample are similar.
+
+    >>> from ohash.paper.settings import EMBEDDED, TEXTS
+    >>> learns_from("ksh", EMBEDDED), learns_from("ksh", TEXTS), learns_from("itq", TEXTS)
+    ('labels', 'pairs', 'none')
+    """
+    supervision = find(method).supervision
+    return "pairs" if supervision == "labels" and not any(one.kind in LABELLED for one in settings) else supervision
+
+
 def method_case(profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
     """The parameters of a method on a data set, before a figure varies one of them."""
     spec = find(method)

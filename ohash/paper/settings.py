@@ -50,7 +50,7 @@ class Setting:
     def role(self) -> str:
         """Whether these are the paper's data or stand for them, in words."""
         if not self.paper:
-            return "in place of none of the paper's"
+            return "beyond the paper"
         if not self.real:
             return f"in place of {self.paper}"
         return f"as in the paper, but {self.differs}" if self.differs else "as in the paper"
@@ -143,6 +143,8 @@ def stand_ins_text(data: Iterable[Setting]) -> str:
     'Data: Photo patches (in place of Photo Tourism); Fashion by distance (in place of 22K LabelMe, GIST1M).'
     >>> stand_ins_text(REAL[2:])
     'Data: GIST1M (as in the paper); CIFAR-10 (GIST) (as in the paper, but GIST, not deep features).'
+    >>> stand_ins_text(TEXTS)
+    'Data: Word vectors (beyond the paper); Debian packages (beyond the paper).'
     """
     parts = [f"{one.title} ({one.role})" for one in data]
     return f"Data: {'; '.join(parts)}." if parts else ""

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ohash.engine.judge import MOST_QUERIES
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
-from ohash.paper.protocol import variant_title
+from ohash.paper.protocol import learns_from, variant_title
 from ohash.paper.settings import EMBEDDED, PAPER_KINDS, TEXTS, Kind, Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
@@ -111,7 +112,8 @@ def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
                 _cell(measurements, figure, one, method, method, one.truth if score == truth else "recall_10")
                 for one in settings
             ]
-            learns = {"none": "no labels", "pairs": "pairs", "labels": "labels"}[spec.supervision]
+            source = learns_from(method, settings)
+            learns = "no labels" if source == "none" else source
             how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
             rows.append((variant_title(method), learns, how, score, *texts))
     what = f"{truth}, then recall@10 by the original distance, on test queries"
@@ -126,6 +128,8 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
         data = measurements.dataset(setting)
         validation, test = data.queries
         size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
+        if setting.kind == "clicks":
+            queries = f"up to {MOST_QUERIES:,} + {MOST_QUERIES:,}, of later clicks"
         rows.append((
             setting.paper or "–", data.title, _data_role(setting), setting.difference(data.n) or "–", size, queries,
             SIMILAR[setting.kind],
@@ -139,7 +143,7 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
 
 def _data_role(setting: Setting) -> str:
     if not setting.paper:
-        return "beyond the paper"
+        return setting.role
     return "the paper's own data" if setting.real else "yours, in its place" if setting.content else "stands in for it"
 
 

@@ -13,7 +13,7 @@ from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, ONLINE, ONLINE_INPUTS, TIMED, Figure
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
-from ohash.paper.protocol import COMMON_R, variant_title
+from ohash.paper.protocol import COMMON_R, learns_from, variant_title
 from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Marker, Series
@@ -122,11 +122,13 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         title += f": on test queries {variant_title(best)} has the highest {truth}, {formats.share(scores[best])}"
         if online != best:
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
-    drawn = [_method_point(method, recalls[method], scores[method], named=method in named) for method in scores]
+    drawn = [
+        _method_point(method, setting, recalls[method], scores[method], named=method in named) for method in scores
+    ]
     lo, hi = share_limits(*(series.y for series in drawn))
     means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
-        f"{truth} on test queries against recall@10 by the original distance, {means}; all numbers are in the table. "
+        f"Scores on test queries, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
         "labels, grey from neither."
     )
@@ -135,11 +137,11 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
     return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
 
 
-def _method_point(method: str, recall: float, score: float, *, named: bool) -> Series:
-    spec, name = find(method), variant_title(method)
-    marker: Marker = "diamond" if spec.consumes in ONLINE_INPUTS else "circle"
+def _method_point(method: str, setting: Setting, recall: float, score: float, *, named: bool) -> Series:
+    name, role = variant_title(method), LEARNS[learns_from(method, [setting])]
+    marker: Marker = "diamond" if find(method).consumes in ONLINE_INPUTS else "circle"
     return Series(
-        name, np.array([recall]), np.array([score]), "points", LEARNS[spec.supervision], label=name if named else "",
+        name, np.array([recall]), np.array([score]), "points", role, label=name if named else "",
         listed=False, marker=marker,
     )  # fmt: skip
 

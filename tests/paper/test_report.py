@@ -18,7 +18,7 @@ from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements, SeedResult
 from ohash.paper.protocol import PROFILES, QUICK
 from ohash.paper.recording import read_recording
-from ohash.paper.tables import COLUMN_GAP, bibtex, claims_table, coverage_text, figure_table
+from ohash.paper.tables import COLUMN_GAP, bibtex, claims_table, coverage_text, data_table, figure_table
 from ohash.plots import paper_report, theme
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import report
@@ -149,8 +149,22 @@ def test_clicks_are_judged_by_hits_and_a_table_of_methods_has_both_truths(tmp_pa
     }  # fmt: skip
     assert len(table.rows) == 2 * len(texts.methods) and "hit@10 of clicks, then recall@10" in table.title
     words, debian = charts(measured, texts)
+    assert words.caption == debian.caption, "it is shown once"
     assert words.y.label == "mAP" and debian.y.label == "hit@10" and "has the highest hit@10, .15" in debian.title
     assert all(series.y[0] == 0.15 and series.x[0] == 0.29 for series in debian.series)
+
+
+def test_the_table_of_data_says_how_many_queries_there_are():
+    table = data_table(Measurements(Store(), QUICK), list(FIGURES.values()))
+    queries = {row[1]: row[5] for row in table.rows}
+    (debian,) = (one for one in data.TEXTS if one.kind == "clicks")
+    for one in (*data.EMBEDDED, *data.TEXTS):
+        points = registry.load_by_key(one.dataset)
+        assert (queries[points.title] == "{} + {}".format(*points.queries)) == (one is not debian)
+    cell = next(one for one in FIGURES["texts"].sweep(QUICK).cells if one.params.dataset == "debian")
+    world = Run(cell.params).world
+    asked = [len(Judge(world, 0, part).queries) for part in ("validation", "test")]
+    assert queries[registry.load_by_key("debian").title] == "up to {:,} + {:,}, of later clicks".format(*asked)
 
 
 def test_the_chance_of_a_hit_that_the_figure_of_texts_names():
