@@ -30,7 +30,7 @@ with left, st.container(key="rail"):
 with right, st.container(key="moving"):
     page.curves_area(session)
 with right, st.container(key="results"):
-    page.rest_area(session)
+    page.results_area(session)
     page.gallery_bar(session, runner.snapshot())
     page.gallery_area(session)
     page.to_live(session, runner)

@@ -8,7 +8,7 @@ from ohash.ui.parts import notices, present
 from ohash.ui.session import address, live_run, tab
 
 session = tab.current_session()
-if followers.named():
+if followers.key_in_address():
     followers.show(session)
     st.stop()
 try:
@@ -20,7 +20,7 @@ except ValueError as problem:
 if address.pair() is not None or session.opens_step:
     session.pair, session.opens_step = session.pair if session.opens_step else address.pair(), False
     st.switch_page("pages/step.py")
-address.write(live_run.linked(session), present=session.present)
+address.write(live_run.address_params(session), present=session.present)
 tab.follow_browser(session)
 notices.show_warnings(session)
 

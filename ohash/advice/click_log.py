@@ -77,7 +77,7 @@ class ClickLog:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class QuerySet:
     """Queries (rows of X) with the answers to be found, given as documents or as a label, and what is hidden."""
 
     queries: Rows
@@ -113,12 +113,12 @@ class Split:
     number: int
     query: Rows
     doc: Rows
-    validation: Asked
-    test: Asked
+    validation: QuerySet
+    test: QuerySet
     apart: bool = True
 
 
-def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked, Rows]:
+def thin(log: ClickLog, asked: QuerySet, most: int) -> tuple[ClickLog, QuerySet, Rows]:
     """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers; and their rows."""
     if log.n_docs <= most:
         return log, asked, np.arange(log.n_docs)
@@ -132,7 +132,7 @@ def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked, Rows]
     hidden = tuple(np.flatnonzero(np.isin(kept, docs)) for docs in unseen)
     nothing = np.zeros(0, np.int64)
     small = ClickLog(log.title, X, len(kept), nothing, nothing, log.metric, labels)
-    return small, Asked(rows, answers, hidden, labels), kept
+    return small, QuerySet(rows, answers, hidden, labels), kept
 
 
 def click_log(dataset: Dataset) -> ClickLog:
@@ -187,7 +187,7 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
 
 def _ask(
     log: ClickLog, before: slice, later: slice, most: int, rng: np.random.Generator, without: Rows | None = None
-) -> Asked:
+) -> QuerySet:
     """Some of the queries with a later click on a document that they had not clicked before."""
     size = np.int64(len(log.X))
     known = np.unique(_keys(log, before, size))
@@ -201,7 +201,7 @@ def _ask(
     hidden = tuple(group_partners(rows, seen_query, seen_doc))
     answers = tuple(group_partners(rows, query, doc))
     hidden = tuple(np.setdiff1d(out, wanted) for out, wanted in zip(hidden, answers, strict=True))
-    return Asked(rows, answers, hidden)
+    return QuerySet(rows, answers, hidden)
 
 
 def _keys(log: ClickLog, part: slice, size: np.int64) -> npt.NDArray[np.int64]:
@@ -224,10 +224,10 @@ def _split_labels(log: ClickLog, number: int, queries: int, rng: np.random.Gener
     if not kept.any():
         raise ValueError("advice from labels needs two rows of one label")
 
-    def ask(rows: Rows) -> Asked:
+    def ask(rows: Rows) -> QuerySet:
         rows = np.sort(rows)
         nothing = (np.zeros(0, np.int64),) * len(rows)
-        return Asked(rows, nothing, nothing, log.labels)
+        return QuerySet(rows, nothing, nothing, log.labels)
 
     return Split(number, i[kept], j[kept], ask(validation), ask(test))
 

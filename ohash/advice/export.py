@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from ohash.advice.contenders import Kind
-from ohash.advice.results import AdviceSnapshot, Measured
+from ohash.advice.results import AdviceSnapshot, ContenderResult
 from ohash.advice.verdict import half_width, number, verdict
 
 SCORES = ("truth", "ndcg", "recall", "rescored_truth", "rescored_ndcg", "rescored_recall")
@@ -24,11 +24,11 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
     floats = snapshot.cost("float", "query")
     rows = []
     for one in snapshot.contenders:
-        if not snapshot.of(one.key):
+        if not snapshot.results_of(one.key):
             continue
         row: dict[str, Any] = {
             "contender": one.title, "kind": kind_words(snapshot)[one.kind], "bits_per_dimension": one.bits,
-            "bytes_per_item": snapshot.cost(one.key, "bytes"), "splits": len(snapshot.of(one.key)),
+            "bytes_per_item": snapshot.cost(one.key, "bytes"), "splits": len(snapshot.results_of(one.key)),
             "validation": snapshot.validation(one.key),
         }  # fmt: skip
         row |= {_name(snapshot, score): snapshot.mean(one.key, score) for score in SCORES}
@@ -40,8 +40,11 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
         row["reencode_seconds"] = snapshot.cost(one.key, "encode") if one.kind == "learnt" else 0.0
         query = snapshot.cost(one.key, "query")
         row |= {"query_seconds": query, "query_times_float": query / floats if floats else math.nan}
-        row |= {"engine_query_seconds": snapshot.cost(one.key, "engine"), "engine": snapshot.of(one.key)[0].engine_note}
-        row["settings"] = " | ".join(result.settings for result in snapshot.of(one.key) if result.settings)
+        row |= {
+            "engine_query_seconds": snapshot.cost(one.key, "engine"),
+            "engine": snapshot.results_of(one.key)[0].engine_note,
+        }
+        row["settings"] = " | ".join(result.settings for result in snapshot.results_of(one.key) if result.settings)
         rows.append(row)
     return rows
 
@@ -50,7 +53,7 @@ def query_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
     """One row per contender, split and query: what every mean and interval is computed from."""
     return [
         {
-            "contender": snapshot.named(one.key).title,
+            "contender": snapshot.contender(one.key).title,
             "clicks_learnt": share,
             "split": one.split,
             "query_row": int(row),
@@ -62,7 +65,7 @@ def query_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
     ]
 
 
-def _queries(snapshot: AdviceSnapshot, one: Measured) -> list[int]:
+def _queries(snapshot: AdviceSnapshot, one: ContenderResult) -> list[int]:
     return [int(row) for row in snapshot.queries[snapshot.numbers.index(one.split)]]
 
 
@@ -82,7 +85,7 @@ def table(snapshot: AdviceSnapshot) -> list[list[str]]:
     ]  # fmt: skip
     floats = snapshot.cost("float", "query")
     rows = []
-    known = [one for one in snapshot.contenders if snapshot.of(one.key)]
+    known = [one for one in snapshot.contenders if snapshot.results_of(one.key)]
     for one in sorted(known, key=lambda one: (ORDER.index(one.kind), snapshot.cost(one.key, "bytes"))):
         means = [number(snapshot.mean(one.key, score)) for score in SCORES if score != "rescored_ndcg"]
         query = snapshot.cost(one.key, "query")
@@ -105,10 +108,10 @@ def engine_notes(snapshot: AdviceSnapshot) -> list[str]:
     """Why some contenders have no time in faiss, one sentence per reason."""
     reasons: dict[str, list[str]] = {}
     for one in snapshot.contenders:
-        for result in snapshot.of(one.key)[:1]:
+        for result in snapshot.results_of(one.key)[:1]:
             if math.isnan(result.engine):
                 reasons.setdefault(result.engine_note, []).append(one.title)
-    everybody = sum(bool(snapshot.of(one.key)) for one in snapshot.contenders)
+    everybody = sum(bool(snapshot.results_of(one.key)) for one in snapshot.contenders)
     return [
         f"{NO_INDEX}: {reason}." if len(titles) == everybody else f"{NO_INDEX} for {'; '.join(titles)}: {reason}."
         for reason, titles in reasons.items()

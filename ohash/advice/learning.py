@@ -24,7 +24,7 @@ from ohash.models.online.mmoh import MMOH
 from ohash.models.online.oh import OH
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.clock import working_seconds
-from ohash.runtime.threads import together
+from ohash.runtime.threads import run_side_by_side
 
 STRENGTHS = (0.03, 0.3)  # C
 SHARES = (0.1, 0.5)  # of clicks in the stream
@@ -98,7 +98,7 @@ class Learning:
         small, asked, _ = thin(self.log, self.split.validation, CHOICE_DOCS)
         tried = list(product(STRENGTHS, SHARES)) if len(asked) else []
         pairs = max(1, self.options.pairs // TRIED)
-        learnt = yield from together([self._learn(r, C, share, pairs) for C, share in tried])
+        learnt = yield from run_side_by_side([self._learn(r, C, share, pairs) for C, share in tried])
         for (C, share), W in zip(tried, learnt, strict=True):
             coder = BitCoder(W, self.map_docs, self.map_queries, asymmetric=True)
             _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)

@@ -17,7 +17,7 @@ SPREAD_OF = {"recall": "recall_10", "rescored_recall": "recall_10"}
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ContenderResult:
     """One contender in one split. Seconds: CPU time to train and to encode all documents, and per query.
 
     `engine` are the seconds per query in faiss, NaN if it has no such index; `engine_note` names the index, or why not.
@@ -38,7 +38,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Named:
+class ContenderEntry:
     """A contender as a table names it."""
 
     key: str
@@ -61,9 +61,9 @@ class AdviceSnapshot:
     truth: str = "hit@10"
     timed: bool = False
     apart: bool = True  # no learnt pair holds a query that asks
-    contenders: tuple[Named, ...] = ()
-    measured: tuple[Measured, ...] = ()
-    half: tuple[Measured, ...] = ()
+    contenders: tuple[ContenderEntry, ...] = ()
+    measured: tuple[ContenderResult, ...] = ()
+    half: tuple[ContenderResult, ...] = ()
     splits: int = 0
     numbers: tuple[int, ...] = ()  # of the splits; 0 learns from most clicks
     queries: tuple[Rows, ...] = ()  # rows that ask in each of them
@@ -74,44 +74,51 @@ class AdviceSnapshot:
     errors: dict[str, str] = field(default_factory=dict)
     note: str = ""  # about the data
 
-    def of(self, key: str) -> list[Measured]:
+    def results_of(self, key: str) -> list[ContenderResult]:
         """What is known of one contender, by split."""
         return sorted((one for one in self.measured if one.key == key), key=lambda one: one.split)
 
-    def named(self, key: str) -> Named:
+    def contender(self, key: str) -> ContenderEntry:
         """The contender of this key."""
         return next(one for one in self.contenders if one.key == key)
 
     def mean(self, key: str, score: str) -> float:
         """The mean of a score over all queries of all splits; NaN if nothing is known."""
-        known = [getattr(one.scores, score) for one in self.of(key)]
+        known = [getattr(one.scores, score) for one in self.results_of(key)]
         return float(np.mean(np.concatenate(known))) if known else float("nan")
 
     def cost(self, key: str, name: str) -> float:
         """The mean of bytes, train, encode or query over the splits; NaN if nothing is known."""
-        known = [float(getattr(one, name)) for one in self.of(key)]
+        known = [float(getattr(one, name)) for one in self.results_of(key)]
         return float(np.mean(known)) if known else float("nan")
 
     def validation(self, key: str) -> float:
         """The mean truth on the validation clicks; -1 if nothing is known."""
-        known = [one.validation for one in self.of(key)]
+        known = [one.validation for one in self.results_of(key)]
         return float(np.nanmean(known)) if known and not np.isnan(known).all() else -1.0
 
-    def known(self, kind: Kind, most_bits: float = np.inf) -> list[str]:
+    def measured_keys(self, kind: Kind, most_bits: float = np.inf) -> list[str]:
         """Keys of a kind's contenders of at most so many bits per dimension that are measured.
 
         In all splits; while there is none, in some.
         """
-        some = [one.key for one in self.contenders if one.kind == kind and one.bits <= most_bits and self.of(one.key)]
-        return [key for key in some if len(self.of(key)) == self.splits] or some
+        some = [
+            one.key
+            for one in self.contenders
+            if one.kind == kind and one.bits <= most_bits and self.results_of(one.key)
+        ]
+        return [key for key in some if len(self.results_of(key)) == self.splits] or some
 
     def difference(self, key: str, other: str, score: str) -> Difference:
         """A score of one contender less that of another, over the splits that both have been measured in."""
-        return paired(self.of(key), self.of(other), lambda one: getattr(one.scores, score), score)
+        return paired(self.results_of(key), self.results_of(other), lambda one: getattr(one.scores, score), score)
 
 
 def paired(
-    ours: Sequence[Measured], theirs: Sequence[Measured], values: Callable[[Measured], Floats], score: str
+    ours: Sequence[ContenderResult],
+    theirs: Sequence[ContenderResult],
+    values: Callable[[ContenderResult], Floats],
+    score: str,
 ) -> Difference:
     """The mean difference over the queries of common splits, with its interval."""
     by_split = {one.split: one for one in theirs}

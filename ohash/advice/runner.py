@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ohash.advice.adapter import CHOICE_DOCS
-from ohash.advice.click_log import Asked, ClickLog, Split, click_log, splits, thin
+from ohash.advice.click_log import ClickLog, QuerySet, Split, click_log, splits, thin
 from ohash.advice.coders import Coder
 from ohash.advice.contenders import Contender, contenders
 from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
 from ohash.advice.params import AdviceParams
-from ohash.advice.results import AdviceSnapshot, Measured, Named
+from ohash.advice.results import AdviceSnapshot, ContenderEntry, ContenderResult
 from ohash.advice.scoring import ROWS_PER_BLOCK, Search, blocks, rank_all
 from ohash.advice.verdict import WAITING, Verdict, best_learnt, verdict
 from ohash.core.arrays import Rows
@@ -44,11 +44,11 @@ class AdviceRunner(Background):
         self.params, self._dataset = params, dataset
         self._snapshot = AdviceSnapshot(params)
         self._answer: tuple[tuple[int, int, bool] | None, Verdict] = None, WAITING
-        self._measured: list[Measured] = []
-        self._half: list[Measured] = []
+        self._measured: list[ContenderResult] = []
+        self._half: list[ContenderResult] = []
         self._errors: dict[str, str] = {}
         self._exact: dict[int, Rows] = {}
-        self._fewer: dict[int, tuple[ClickLog, Asked, Rows]] = {}
+        self._fewer: dict[int, tuple[ClickLog, QuerySet, Rows]] = {}
         self._codes: dict[tuple[str, int], tuple[list[Any], float]] = {}
         self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
         self._engine: dict[str, tuple[float, str]] = {}
@@ -91,7 +91,7 @@ class AdviceRunner(Background):
             self._snapshot, title=log.title, n=log.n_docs, d=log.d, source=log.source, truth=log.truth,
             clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
             apart=all(split.apart for split in parts),
-            contenders=tuple(Named(one.key, one.title, one.kind, one.bits) for one in everybody),
+            contenders=tuple(ContenderEntry(one.key, one.title, one.kind, one.bits) for one in everybody),
             numbers=tuple(split.number for split in parts), queries=tuple(split.test.queries for split in parts),
             answers=len(answers), note=_note(dataset),
         )  # fmt: skip
@@ -149,7 +149,7 @@ class AdviceRunner(Background):
         if contender.key == "float":
             self._exact[split.number] = nearest
         settings = learning.settings if contender.kind == "learnt" else ""
-        results = Measured(
+        results = ContenderResult(
             contender.key, split.number, coder.bytes, scores, validation, train, encode, query,
             *self._engine[contender.key], settings,
         )  # fmt: skip

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ohash.advice.click_log import Asked, ClickLog, Matrix
+from ohash.advice.click_log import ClickLog, Matrix, QuerySet
 from ohash.advice.coders import Coder, Form
 from ohash.core.arrays import Bytes, Floats, Integers, Rows, Singles
 from ohash.evaluation.hamming_kernels import array_type
@@ -163,7 +163,7 @@ class Search:
     """
 
     log: ClickLog
-    asked: Asked
+    asked: QuerySet
     F: Matrix
     exact: Rows | None = None
     rows: Rows | None = None
@@ -197,7 +197,7 @@ class Search:
 
 
 def rank(
-    log: ClickLog, asked: Asked, F: Matrix, items: Items, exact: Rows | None
+    log: ClickLog, asked: QuerySet, F: Matrix, items: Items, exact: Rows | None
 ) -> Generator[float, None, tuple[Rows, Scores]]:
     """(ten nearest, scores) of queries F; yields the share done. Without `exact`, (queries, 10), recall is 1."""
     return (yield from rank_all(log.n_docs, items, [Search(log, asked, F, exact)]))[0]
@@ -231,7 +231,7 @@ def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, N
     ]
 
 
-def _judge(log: ClickLog, asked: Asked, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:
+def _judge(log: ClickLog, asked: QuerySet, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:
     """The ten nearest of some queries, and their six scores, (queries, 6)."""
     b, n = D.shape
     rows = asked.queries[some]

@@ -31,7 +31,7 @@ WAITING = Verdict("waiting", "No answer yet: the first contenders are being meas
 
 def best(snapshot: AdviceSnapshot, kind: Literal["free", "learnt"], bits: int = 1) -> str:
     """The contender of a kind with most validation clicks within so many bits per dimension; "" if none is known."""
-    keys = snapshot.known(kind, bits)
+    keys = snapshot.measured_keys(kind, bits)
     return max(keys, key=snapshot.validation) if keys else ""
 
 
@@ -50,7 +50,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     few = _too_few(snapshot, asked)
     gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
     numbers = f"{_gained(gain, snapshot)} and {_lost(kept)}"
-    names = snapshot.named(learnt).title, snapshot.named(free).title
+    names = snapshot.contender(learnt).title, snapshot.contender(free).title
     if few:
         decision: Decision = "tie"
         sentence = f"No difference that these {snapshot.source} can show: {few}."
@@ -131,7 +131,7 @@ def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: st
     texts = [_rescored(snapshot, decision, free, learnt)]
     texts += [_more_bytes(snapshot, bits, free, learnt) for bits in (2, 4)]
     texts += [_codes_or_adapter(snapshot), _fewer_bytes(snapshot, free), _more_clicks(snapshot, learnt)]
-    if snapshot.splits < ENOUGH_SEEDS or len(snapshot.of(learnt)) < ENOUGH_SEEDS:
+    if snapshot.splits < ENOUGH_SEEDS or len(snapshot.results_of(learnt)) < ENOUGH_SEEDS:
         texts.append(f"Intervals are wider with fewer than {ENOUGH_SEEDS} splits.")
     return [text for text in texts if text]
 
@@ -160,11 +160,11 @@ def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> 
     """The same question with more bits per dimension, if others are then the best than with half as many."""
     others = best(snapshot, "free", bits), best(snapshot, "learnt", bits)
     fewer = best(snapshot, "free", bits // 2), best(snapshot, "learnt", bits // 2)
-    if others in ((free, learnt), fewer) or len(snapshot.of(others[0])) < snapshot.splits:
+    if others in ((free, learnt), fewer) or len(snapshot.results_of(others[0])) < snapshot.splits:
         return ""
     gain = snapshot.difference(others[1], others[0], "truth")
     kept = snapshot.difference(others[1], others[0], "recall")
-    names = snapshot.named(others[1]).title, snapshot.named(others[0]).title
+    names = snapshot.contender(others[1]).title, snapshot.contender(others[0]).title
     return (
         f"With {bits} bits per dimension: {WORDS[_decide(gain, kept)]} ({names[0]} against {names[1]} "
         f"{_gained(gain, snapshot)} and {_lost(kept)})."
@@ -173,12 +173,12 @@ def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> 
 
 def _codes_or_adapter(snapshot: AdviceSnapshot) -> str:
     """Learnt codes against the adapter followed by RaBitQ, within one bit per dimension."""
-    keys = [key for key in snapshot.known("learnt", 1) if not key.startswith("adapter")]
-    if not keys or "adapter_rabitq_1" not in snapshot.known("learnt", 1):
+    keys = [key for key in snapshot.measured_keys("learnt", 1) if not key.startswith("adapter")]
+    if not keys or "adapter_rabitq_1" not in snapshot.measured_keys("learnt", 1):
         return ""
     code = max(keys, key=snapshot.validation)
     gain = snapshot.difference(code, "adapter_rabitq_1", "truth")
-    names = snapshot.named(code).title, snapshot.named("adapter_rabitq_1").title
+    names = snapshot.contender(code).title, snapshot.contender("adapter_rabitq_1").title
     word = "no clear difference" if not clear(gain) else "more" if gain.difference > 0 else "less"
     return (
         f"Of what learns, the best codes ({names[0]}, {_bytes(snapshot, code)}) against {names[1]}: "
@@ -192,13 +192,13 @@ def _fewer_bytes(snapshot: AdviceSnapshot, free: str) -> str:
     Of several of one size, the one with most validation clicks comes first.
     """
     size = snapshot.cost(free, "bytes")
-    smaller = [key for key in snapshot.known("learnt") if snapshot.cost(key, "bytes") < size]
+    smaller = [key for key in snapshot.measured_keys("learnt") if snapshot.cost(key, "bytes") < size]
     for key in sorted(smaller, key=lambda key: (snapshot.cost(key, "bytes"), -snapshot.validation(key))):
         gain = snapshot.difference(key, free, "truth")
         if clear(gain) and gain.difference > 0:
             return (
-                f"With fewer bytes: {snapshot.named(key).title} ({_bytes(snapshot, key)}) still gains {amount(gain)} "
-                f"{snapshot.truth} over {snapshot.named(free).title} ({_bytes(snapshot, free)})."
+                f"With fewer bytes: {snapshot.contender(key).title} ({_bytes(snapshot, key)}) still gains "
+                f"{amount(gain)} {snapshot.truth} over {snapshot.contender(free).title} ({_bytes(snapshot, free)})."
             )
     return ""
 
@@ -208,8 +208,8 @@ def _more_clicks(snapshot: AdviceSnapshot, learnt: str) -> str:
     half = [one for one in snapshot.half if one.key == learnt]
     if len(half) < snapshot.splits:
         return ""
-    gain = paired(snapshot.of(learnt), half, lambda one: one.scores.truth, "truth")
-    what = f"from half of the {snapshot.source} to all of them {snapshot.named(learnt).title}"
+    gain = paired(snapshot.results_of(learnt), half, lambda one: one.scores.truth, "truth")
+    what = f"from half of the {snapshot.source} to all of them {snapshot.contender(learnt).title}"
     if clear(gain) and gain.difference > 0:
         return f"With more {snapshot.source}: {what} still gained {amount(gain)} {snapshot.truth}."
     change = f"{number(gain.difference)} ± {number(half_width(gain))}"

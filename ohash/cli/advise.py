@@ -101,7 +101,7 @@ def _say(text: str) -> None:
 
 def _line(now: AdviceSnapshot, key: str) -> str:
     size, found, kept = now.cost(key, "bytes"), now.mean(key, "truth"), now.mean(key, "recall")
-    return f"{now.named(key).title}: {size:,.0f} bytes, {now.truth} {found:.3f}, recall@10 {kept:.3f}"
+    return f"{now.contender(key).title}: {size:,.0f} bytes, {now.truth} {found:.3f}, recall@10 {kept:.3f}"
 
 
 def _show(snapshot: AdviceSnapshot) -> Verdict:

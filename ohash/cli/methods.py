@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             if options.name is not None:
                 print(textwrap.indent(textwrap.fill(row.help, 90), " " * 32))
     if options.name is not None:
-        print(_rest(specs[0]))
+        print(_details(specs[0]))
         return 0
     print()
     for absent in ABSENT:
@@ -64,7 +64,7 @@ def _head(spec: HasherSpec, key: int, title: int) -> str:
     return line
 
 
-def _rest(spec: HasherSpec) -> str:
+def _details(spec: HasherSpec) -> str:
     ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
     differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
     features = textwrap.fill(f"Made for {spec.features_text}.", 110)

@@ -67,12 +67,12 @@ def recall_gap(one: Code, other: Code) -> Gap | None:
     return gap_over_seeds(one.recalls, other.recalls, "recall_10")
 
 
-def alike_in_truth(best: Code, codes: Sequence[Code], column: str) -> list[Code]:
+def indistinguishable_by_truth(best: Code, codes: Sequence[Code], column: str) -> list[Code]:
     """The other codes whose truth score cannot be told apart from that of the best."""
     return [code for code in codes if code is not best and not is_significant(truth_gap(best, code, column))]
 
 
-def alike_in_recall(best: Code, codes: Sequence[Code]) -> list[Code]:
+def indistinguishable_by_recall(best: Code, codes: Sequence[Code]) -> list[Code]:
     """The other codes whose recall@10 cannot be told apart from that of the best."""
     return [code for code in codes if code is not best and not is_significant(recall_gap(best, code))]
 

@@ -125,14 +125,14 @@ def code_for(comparison: Comparison, files: Files = PLACEHOLDER_FILES) -> str:
 
 def to_json(snapshot: ComparisonSnapshot) -> str:
     """The comparison with its results, trials, lengths, verdict and environment, as JSON."""
-    rows = [{key: _plain(value) for key, value in row.items()} for row in result_rows(snapshot)]
+    rows = [{key: _json_value(value) for key, value in row.items()} for row in result_rows(snapshot)]
     lengths = [
         {
             "method": snapshot.names[one.entry],
             "bits": one.bits,
-            snapshot.truth_column: _plain(one.truth),
-            "recall_10": _plain(one.recall_10),
-            **{f"recall_10_reranked_{c}": _plain(value) for c, value in one.reranked.items() if c > 1},
+            snapshot.truth_column: _json_value(one.truth),
+            "recall_10": _json_value(one.recall_10),
+            **{f"recall_10_reranked_{c}": _json_value(value) for c, value in one.reranked.items() if c > 1},
         }
         for one in snapshot.lengths
     ]
@@ -140,7 +140,7 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
         {
             "method": snapshot.names[one.entry],
             "values": dict(one.values),
-            "score": _plain(one.truth),
+            "score": _json_value(one.truth),
             "error": one.error,
         }
         for one in snapshot.trials
@@ -225,6 +225,6 @@ def _share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """NaN and infinity as None, which JSON can write."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

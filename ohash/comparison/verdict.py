@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from ohash.comparison.equal_bytes import (
     Code,
-    alike_in_recall,
-    alike_in_truth,
     budget,
     codes_within_budget,
+    indistinguishable_by_recall,
+    indistinguishable_by_truth,
     leaders,
     recall_gap,
     truth_gap,
@@ -106,7 +106,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     score = snapshot.truth_label
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
     column = snapshot.truth_column
-    equals = alike_in_truth(best, codes, column)
+    equals = indistinguishable_by_truth(best, codes, column)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
@@ -115,7 +115,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        behind = _behind(truth_gap(best, online, column))
+        behind = _deficit_text(truth_gap(best, online, column))
         parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}")
         parts.append(_price(snapshot, best, online))
     elif online is best:
@@ -124,7 +124,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
         parts.append(
             f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_against_floats(floats)}"
         )
-    left_out = _left_out(snapshot, codes)
+    left_out = _larger_codes_text(snapshot, codes)
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
 
 
@@ -138,7 +138,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     ceiling = snapshot.ceiling(best.entry)
     limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
-    equals = alike_in_recall(best, codes)
+    equals = indistinguishable_by_recall(best, codes)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
@@ -146,7 +146,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         apart = recall_gap(best, online)
-        behind = f"{apart.size} behind" if apart is not None and apart.significant else _behind(apart)
+        behind = f"{apart.size} behind" if apart is not None and apart.significant else _deficit_text(apart)
         text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
 
@@ -166,7 +166,10 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
     best = _least_lost(codes, shares)
     followed, kept = shares[best.entry]
-    in_truth, in_recall = alike_in_truth(best, codes, snapshot.truth_column), alike_in_recall(best, codes)
+    in_truth, in_recall = (
+        indistinguishable_by_truth(best, codes, snapshot.truth_column),
+        indistinguishable_by_recall(best, codes),
+    )
     equals = [code for code in in_truth if code in in_recall]
     if equals:
         names = listing([_name(snapshot, code) for code in (best, *equals)])
@@ -213,14 +216,14 @@ def _by_one_score(snapshot: ComparisonSnapshot, in_truth: Sequence[Code], in_rec
     return text
 
 
-def standing(snapshot: ComparisonSnapshot) -> str:
+def leaders_text(snapshot: ComparisonSnapshot) -> str:
     """Who leads by each truth at equal bytes, as short as a title; codes that cannot be told apart share the lead."""
     best = leaders(snapshot)
     if best is None:
         return ""
     (follower, keeper), codes = best, codes_within_budget(snapshot)
-    in_truth = [follower, *alike_in_truth(follower, codes, snapshot.truth_column)]
-    in_recall = [keeper, *alike_in_recall(keeper, [code for code in codes if math.isfinite(code.recall)])]
+    in_truth = [follower, *indistinguishable_by_truth(follower, codes, snapshot.truth_column)]
+    in_recall = [keeper, *indistinguishable_by_recall(keeper, [code for code in codes if math.isfinite(code.recall)])]
     what, size = truth_name(snapshot), f"At {_size(snapshot)}"
     if in_truth == in_recall == [follower]:
         return f"{size} {snapshot.names[follower.entry]} is best by both truths"
@@ -273,7 +276,7 @@ def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:
     return f"{snapshot.names[best.entry]} needs {' and '.join(asks)}" if asks else ""
 
 
-def _left_out(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
+def _larger_codes_text(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     """The methods that have no code within the budget."""
     within = {code.entry for code in codes}
     larger = [
@@ -299,7 +302,7 @@ def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
     return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
 
 
-def _behind(difference: Gap | None) -> str:
+def _deficit_text(difference: Gap | None) -> str:
     """How far the best that learns online is behind the best."""
     if difference is None or not difference.significant:
         return "which cannot be told apart from it"

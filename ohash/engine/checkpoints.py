@@ -158,7 +158,7 @@ class Checkpoints:
         distances: Distances | None = None
         if run.spec.asymmetric and len(points) and not isinstance(source, PairListSimilarity):
             stored = yield from self._store(self.table.made_by, database)
-            distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
+            distances = lambda start, stop: stored.distances(points[start:stop])  # noqa: E731
         return (yield from sliding_map(source, points, codes, database, db_codes, int(run.hasher.r), distances))
 
     def distances(self, judge: Judge, hasher: OnlineHasher) -> Generator[None, None, Distances | None]:
@@ -166,7 +166,7 @@ class Checkpoints:
         if not self._run.spec.asymmetric:
             return None
         stored = yield from self._store(hasher, judge.database)
-        return lambda start, stop: stored.of(judge.queries[start:stop])
+        return lambda start, stop: stored.distances(judge.queries[start:stop])
 
     def _store(self, hasher: OnlineHasher, database: Rows) -> Generator[None, None, Estimates]:
         """The database as a method stores it, kept until the hasher, the stage or the database is another."""

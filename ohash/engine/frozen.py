@@ -125,7 +125,7 @@ class Estimates:
             pass
         return self
 
-    def of(self, queries: Rows) -> npt.NDArray[np.float32]:
+    def distances(self, queries: Rows) -> npt.NDArray[np.float32]:
         """Distances of rows of Z to the database, (queries, database)."""
         rows = np.ascontiguousarray(self._Z[queries])
         return np.concatenate([self._hasher.estimate_distances(rows, part) for part in self._parts], axis=1)

@@ -79,7 +79,11 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
 def _by_estimate(run: Run, row: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     """The k nearest items of one row by the method's own distance; ties by index."""
     hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.checkpoints.table.made_by
-    D = Estimates(cast(AsymmetricHasher, hasher), run.Z, run.checkpoints.judge.database).stored().of(np.array([row]))
+    D = (
+        Estimates(cast(AsymmetricHasher, hasher), run.Z, run.checkpoints.judge.database)
+        .stored()
+        .distances(np.array([row]))
+    )
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(D, order, axis=1)
 

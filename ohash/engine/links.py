@@ -60,11 +60,13 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
     problems += [f"{key} is not a parameter of {values['method']}; left out" for key in query if key in others]
     unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
-    meant = [(key, _meant(key, rows)) for key in unknown]  # a tracker's own key such as utm_source resembles none
+    meant = [
+        (key, _closest_parameter(key, rows)) for key in unknown
+    ]  # a tracker's own key such as utm_source resembles none
     problems += [f"{key[:40]!r} is not a parameter; left out (did you mean {near}?)" for key, near in meant if near]
     params = _settle(values, problems, content_of(query, values["dataset"], problems))
     if limits is not None:
-        params = _within(params, limits, problems)
+        params = _clip_to_limits(params, limits, problems)
     for item in _items(query.get("changes", "")):
         try:
             params = replace(params, changes=(*params.changes, _parse_change(item, rows)))
@@ -114,7 +116,7 @@ def _one_of(key: str, known: Collection[str], query: Mapping[str, str], usual: s
     return usual
 
 
-def _meant(key: str, rows: Mapping[str, Parameter]) -> str:
+def _closest_parameter(key: str, rows: Mapping[str, Parameter]) -> str:
     """The parameter that has this title or symbol, or nearly this key."""
     named = [one for one, row in rows.items() if key.lower() in (row.title.lower(), row.symbol.lower())]
     return next(iter(named or difflib.get_close_matches(key, rows, 1)), "")
@@ -145,7 +147,7 @@ def _settle(values: dict[str, Any], problems: list[str], content: str) -> Experi
     raise last or ValueError("unreachable")
 
 
-def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
+def _clip_to_limits(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
     """As near as `limits` allow."""
     smaller: dict[str, Any] = {}
     r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)

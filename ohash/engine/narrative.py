@@ -93,7 +93,7 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     before, after = flat(old), flat(new)
     rows = {**rows_of(old), **rows_of(new)}
     parts = [
-        f"{_name(rows.get(key), key)} {_from(rows, key, before.get(key))}{_value(rows, key, after[key])}".strip()
+        f"{_name(rows.get(key), key)} {_old_value(rows, key, before.get(key))}{_value(rows, key, after[key])}".strip()
         for key in after
         if before.get(key) != after[key]
     ]
@@ -104,7 +104,7 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
 
 def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str:
     """The settings in which another experiment differs from this one, as "r = 48, C = 0.1"; empty if nothing."""
-    mine, theirs = flat(here.in_force()), flat(there.in_force())
+    mine, theirs = flat(here.with_current_values()), flat(there.with_current_values())
     rows = {**rows_of(here), **rows_of(there)}
     parts = [
         _value(rows, key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(rows, key, value)}"
@@ -154,7 +154,7 @@ def _name(row: Parameter | None, key: str) -> str:
     return "" if key in NAMED else key if row is None else row.symbol or row.title
 
 
-def _from(rows: dict[str, Parameter], key: str, value: object) -> str:
+def _old_value(rows: dict[str, Parameter], key: str, value: object) -> str:
     return "= " if value is None else f"{_value(rows, key, value)} → "
 
 

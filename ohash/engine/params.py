@@ -142,7 +142,7 @@ class ExperimentParams:
         values = {change.name: change.value for change in self.changes if change.at <= t}
         return replace(self.model, **values) if values else self.model
 
-    def in_force(self, t: int | None = None) -> "ExperimentParams":
+    def with_current_values(self, t: int | None = None) -> "ExperimentParams":
         """The experiment that begins with the values to which the live changes have led, or will until pair t."""
         last = max((change.at for change in self.changes), default=0)
         return replace(self, model=self.model_at(last if t is None else t), changes=())

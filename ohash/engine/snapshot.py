@@ -26,15 +26,15 @@ from ohash.runtime.frames import Arrays, Frame
 
 def bits_of(hasher: OnlineHasher) -> int:
     """Total bits: T · r, plus what is stored with the code."""
-    return int(getattr(hasher, "T", 1)) * int(hasher.r) + 8 * _beside(hasher)
+    return int(getattr(hasher, "T", 1)) * int(hasher.r) + 8 * _extra_bytes(hasher)
 
 
 def bytes_of(hasher: OnlineHasher) -> int:
     """Bytes: every code fills whole ones."""
-    return int(getattr(hasher, "T", 1)) * -(-int(hasher.r) // 8) + _beside(hasher)
+    return int(getattr(hasher, "T", 1)) * -(-int(hasher.r) // 8) + _extra_bytes(hasher)
 
 
-def _beside(hasher: OnlineHasher) -> int:
+def _extra_bytes(hasher: OnlineHasher) -> int:
     return int(getattr(hasher, "extra_bytes", 0))
 
 

@@ -35,7 +35,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
             current.step(CHUNK)
             if report is not None and time.monotonic() - reported >= REPORT_SECONDS:
                 reported = time.monotonic()
-                report(_so_far(current))
+                report(_progress_numbers(current))
         judged = {part: current.checkpoints.evaluate_on(part) for part in QUERIES}
     more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
     more |= {
@@ -59,7 +59,7 @@ def _dataset(key: str) -> Dataset:
     return dataset_from_frame(*shared[key])
 
 
-def _so_far(current: Run) -> dict[str, Any]:
+def _progress_numbers(current: Run) -> dict[str, Any]:
     scores = (
         {name: float(current.checkpoints.scores[name][-1]) for name in ("map", "recall_10")}
         if len(current.checkpoints.scores)

@@ -41,7 +41,10 @@ def relevance_flags(
     if (query_labels is None) != (db_labels is None) or (query_labels is None) == (relevant is None):
         raise ValueError(
             "relevance must be given once, got "
-            + (", ".join(_given(query_labels=query_labels, db_labels=db_labels, relevant=relevant)) or "nothing")
+            + (
+                ", ".join(_argument_names(query_labels=query_labels, db_labels=db_labels, relevant=relevant))
+                or "nothing"
+            )
             + "; pass query_labels and db_labels, or relevant"
         )
     if relevant is None:
@@ -181,5 +184,5 @@ def own_rows(query_rows: npt.ArrayLike, n_queries: int, n: int) -> npt.NDArray[n
     return own.astype(np.int64)
 
 
-def _given(**arguments: object) -> list[str]:
+def _argument_names(**arguments: object) -> list[str]:
     return [name for name, value in arguments.items() if value is not None]

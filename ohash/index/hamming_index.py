@@ -148,7 +148,7 @@ class HammingIndex:
             values, looked_up, why = self._searcher.look_up(q, rule, step, k, UNLIMITED)[0], len(q), REQUESTED
         else:
             values, looked_up, why = self._planner.nearest(q, rule, step, k)
-        return SearchResult(*_rows_and_distances(values, step), _by(looked_up, len(q)), why)
+        return SearchResult(*_rows_and_distances(values, step), _method_used(looked_up, len(q)), why)
 
     def within(
         self, queries: npt.ArrayLike, radius: int, combine: Combine = "min_sum", method: Method = "auto"
@@ -165,7 +165,9 @@ class HammingIndex:
         else:
             parts, looked_up, why = self._planner.within(q, rule, step, radius)
         offsets = np.cumsum([0, *(len(part) for part in parts)])
-        return RadiusResult(offsets, *_rows_and_distances(np.concatenate(parts), step), _by(looked_up, len(q)), why)
+        return RadiusResult(
+            offsets, *_rows_and_distances(np.concatenate(parts), step), _method_used(looked_up, len(q)), why
+        )
 
     def _prepare_queries(self, queries: npt.ArrayLike, combine: str, method: str) -> tuple[Words, int, int]:
         """(queries (b, T, words), how models are combined, factor of the least distance over the sum in a key)."""
@@ -267,5 +269,5 @@ def _rows_and_distances(values: Values, step: int) -> tuple[Values, Values]:
     return values & ((1 << ROW_BITS) - 1), (values >> ROW_BITS) // step
 
 
-def _by(looked_up: int, queries: int) -> str:
+def _method_used(looked_up: int, queries: int) -> str:
     return "mih" if 2 * looked_up >= queries else "scan"

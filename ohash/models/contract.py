@@ -144,8 +144,10 @@ def it_can_be_saved(case: Case) -> None:
             "a model saved and loaded has another state: VALUES and ARRAYS must list all of it", "ARRAYS"
         )
     if back.encode(case.X).tobytes() != model.encode(case.X).tobytes():
-        raise ContractError(f"a model that was saved and loaded gives other codes: {_left_out(model, back)}", "ARRAYS")
-    names = _left_out(model, back)
+        raise ContractError(
+            f"a model that was saved and loaded gives other codes: {_lost_arrays(model, back)}", "ARRAYS"
+        )
+    names = _lost_arrays(model, back)
     case.learn_part(back, 0, None)
     case.learn_part(model, 0, None)
     if contents(back) != contents(model):
@@ -260,7 +262,7 @@ DURING: dict[Callable[[Case], None], str] = {
 }
 
 
-def _left_out(model: Any, back: Any) -> str:
+def _lost_arrays(model: Any, back: Any) -> str:
     """Which arrays a saved model has lost, and where to name them."""
     names = [
         name for name, value in vars(model).items()

@@ -1,12 +1,12 @@
 """Methods whose bits are signs of projections, and what fitted and drawn methods add to that.
 
-=========== ================================================================================================
-Projections bit k of x is 1 where w_k · z >= threshold_k, z = x or features of x: `encode`, in blocks
-HalfSpaces  z is x itself: `hyperplanes` and `bit_updates`, so that a code table can follow bit by bit
-Starting    W exists before anything is learnt: `start(d)`, and `warm_up(X)` for the mean
-Fitted      W is replaced as a whole by `_set_hash` (ITQ, KSH, SDH, click whitening)
-Drawn       W is drawn once and never learnt (LSH, rotated sign, RaBitQ)
-=========== ================================================================================================
+================ ================================================================================================
+Projections      bit k of x is 1 where w_k · z >= threshold_k, z = x or features of x: `encode`, in blocks
+HalfSpaces       z is x itself: `hyperplanes` and `bit_updates`, so that a code table can follow bit by bit
+Starting         W exists before anything is learnt: `start(d)`, and `warm_up(X)` for the mean
+FittedHalfSpaces W is replaced as a whole by `_set_hash` (ITQ, KSH, SDH, click whitening)
+DrawnHalfSpaces  W is drawn once and never learnt (LSH, rotated sign, RaBitQ)
+================ ================================================================================================
 
 Those that move W by a stream are in `learners`.
 """
@@ -159,7 +159,7 @@ class Starting(Projections):
             )
 
 
-class Fitted(HalfSpaces):
+class FittedHalfSpaces(HalfSpaces):
     """A method that replaces W as a whole; the columns that are really new are counted."""
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("_W", "_threshold", "_moved")
@@ -206,7 +206,7 @@ class Fitted(HalfSpaces):
         self._d = len(self._W) or None
 
 
-class Drawn(Starting, Fitted):
+class DrawnHalfSpaces(Starting, FittedHalfSpaces):
     """A method whose W is drawn once and never learnt; only the mean comes from the data."""
 
     def _draw(self, d: int) -> Floats:

@@ -147,10 +147,10 @@ def find(name: str) -> HasherSpec:
     if name in hashers():
         return hashers()[name]
     for spec in hashers().values():
-        if _plain(name) in (_plain(other) for other in (spec.key, spec.title, *spec.aliases)):
+        if _normalise_name(name) in (_normalise_name(other) for other in (spec.key, spec.title, *spec.aliases)):
             return spec
     for absent in ABSENT:
-        if _plain(name) in (_plain(other) for other in (absent.title, *absent.aliases)):
+        if _normalise_name(name) in (_normalise_name(other) for other in (absent.title, *absent.aliases)):
             raise ValueError(f"{absent} The methods are {', '.join(sorted(hashers()))}")
     raise UnknownMethodError(name)
 
@@ -229,5 +229,5 @@ def plugin_code(methods: Iterable[str]) -> str:
     )
 
 
-def _plain(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return name.lower().replace("-", " ").replace("_", " ")

@@ -22,7 +22,7 @@ def _on_rbf(method: str) -> str:
     return method if find(method).features == "kernel" else variant(method, "rbf")
 
 
-def _beside(
+def _on_other_features(
     measurements: Measurements,
     setting: Setting,
     figure: str,
@@ -70,7 +70,7 @@ def _versus(figure: str, a: str, b: str, bits: Callable[[int], bool] = lambda r:
                 continue
             effect = map_gain(measurements, setting, figure, (a, r), (b, r))
             yield Part.from_test(setting.title, f"r = {r}", effect, above)
-        yield from _beside(measurements, setting, figure, a, b)
+        yield from _on_other_features(measurements, setting, figure, a, b)
 
     return judged
 
@@ -105,7 +105,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
         except MissingCellError:
             return
         next_best, _ = measurements.best("6", setting, [(one, COMMON_R) for one in others])
-        yield from _beside(
+        yield from _on_other_features(
             measurements, setting, "6", method, best.partition("@")[0], always=True, recommended=next_best
         )
 

@@ -97,7 +97,7 @@ def _violations(C: float, *, clipped: bool) -> float:
     return wrong / TRIALS
 
 
-def _counted(share: float, what: str, C: float, T: int, streams: str) -> Part:
+def _violation_part(share: float, what: str, C: float, T: int, streams: str) -> Part:
     """A part about a bound that no stream may violate."""
     effect = Effect(share, share, share, "share", interval=f"{streams}, counted")
     models = f", T = {T}" if T else ""
@@ -108,7 +108,7 @@ def _one_step(T: int = 0, *, clipped: bool) -> list[Part]:
     """Theorem 2, or Theorem 3 with T = 1, on one-step streams."""
     streams = f"{TRIALS} one-step streams"
     return [
-        _counted(_violations(C, clipped=clipped), "checks that violate it", C, T, streams) for C in CS_TRIED
+        _violation_part(_violations(C, clipped=clipped), "checks that violate it", C, T, streams) for C in CS_TRIED
     ]  # fmt: skip
 
 
@@ -177,7 +177,9 @@ def _theorem_3_printed(measurements: Measurements, setting: Setting) -> list[Par
     return [
         *_one_step(1, clipped=False),
         *(
-            _counted(_printed_violations(C, T), "checks that violate it", C, T, f"{streams}, one W¹ for all models")
+            _violation_part(
+                _printed_violations(C, T), "checks that violate it", C, T, f"{streams}, one W¹ for all models"
+            )
             for T in MODELS for C in CS_TRIED
         ),
     ]  # fmt: skip
@@ -188,7 +190,7 @@ def _theorem_3_corrected(measurements: Measurements, setting: Setting) -> list[P
     return [
         *_one_step(1, clipped=True),
         *(
-            _counted(_models_violations(C, T), "streams that violate it", C, T, streams)
+            _violation_part(_models_violations(C, T), "streams that violate it", C, T, streams)
             for T in MODELS for C in CS_TRIED
         ),
     ]  # fmt: skip

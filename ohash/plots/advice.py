@@ -10,7 +10,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Marker, Series
 from ohash.plots.compare import limits
 from ohash.plots.compare_costs import pareto_front
-from ohash.plots.live.axes import decades, nothing
+from ohash.plots.live.axes import decades, empty_chart
 
 ROLES = {"reference": "float", "free": "distance", "learnt": "now"}
 MARKERS: dict[str, Marker] = {"reference": "square", "free": "circle", "learnt": "diamond"}
@@ -31,7 +31,7 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
     lo, hi = limits(np.array([value for *_, value in known]))
     y = Axis(name, lo=lo, hi=hi, format="share")
     if not known:
-        return nothing("Nothing has been measured yet", x, y)
+        return empty_chart("Nothing has been measured yet", x, y)
     left, right = decades(*(cost for _, cost, _ in known))
     x = Axis("bytes per item", "log", lo=left, hi=right, format="count")
     drawn = []

@@ -16,12 +16,12 @@ from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import listing, methods_by_supervision, standing, truth_name
+from ohash.comparison.verdict import leaders_text, listing, methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
-from ohash.plots.live.axes import COARSE, decades, nothing, round_up, share_limits
+from ohash.plots.live.axes import COARSE, decades, empty_chart, round_up, share_limits
 from ohash.plots.live.scores import SCORES
 
 Floats = npt.NDArray[Any]
@@ -64,7 +64,7 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
     lo, hi = limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
-        return nothing(f"{score.short} has not been measured yet", x, y)
+        return empty_chart(f"{score.short} has not been measured yet", x, y)
     title = _ranking(snapshot, metric, kind)
     return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(snapshot), f"{title}. One line per method.")
 
@@ -88,8 +88,8 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     lo, hi = limits(*(one.y for one in drawn))
     y = Axis(f"{SCORES[snapshot.truth_column].short}: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
-        return nothing("Neither truth has been measured yet", x, y)
-    title = standing(snapshot) or f"Agreement with {what} against agreement with the original distance"
+        return empty_chart("Neither truth has been measured yet", x, y)
+    title = leaders_text(snapshot) or f"Agreement with {what} against agreement with the original distance"
     best = leaders(snapshot)
     named = [snapshot.names[0], "float vectors", *(snapshot.names[code.entry] for code in best or ())]
     drawn, note = name_few(drawn, named)
@@ -118,9 +118,9 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
     lo, hi = limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn and not snapshot.comparison.options.sweep:
-        return nothing("Other code lengths are switched off", x, y, "This comparison is of one code length only.")
+        return empty_chart("Other code lengths are switched off", x, y, "This comparison is of one code length only.")
     if not drawn:
-        return nothing("Other code lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
+        return empty_chart("Other code lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
     lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)
     lo, hi = decades(lowest, largest)
     x = Axis(x.label, "log", lo=lo, hi=hi, format="count")
@@ -177,7 +177,7 @@ def precision_recall(snapshot: ComparisonSnapshot) -> Chart:
         name, dash = snapshot.names[at], DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, curve.recall[some], curve.precision[some], "line", role, dash, theme.NORMAL))
     if not drawn:
-        return nothing("Precision and recall have not been measured yet", x, y)
+        return empty_chart("Precision and recall have not been measured yet", x, y)
     half = {one.name: float(np.interp(0.5, one.x, one.y)) for one in drawn if len(one.x)}
     best = max(half, key=lambda name: half[name])
     title = f"When half of the relevant items are found, {best} is right most often: {formats.percent(half[best])}"
@@ -195,7 +195,7 @@ def radius(snapshot: ComparisonSnapshot) -> Chart:
         if one is not None and math.isfinite(one.precision_radius)  # a distance of its own has no radius
     ]
     if not drawn:
-        return nothing("Nothing has been looked up yet", x, y)
+        return empty_chart("Nothing has been looked up yet", x, y)
     best = max(drawn, key=lambda one: float(one.y[0]))
     title = (
         f"Bucket search: {best.name} is right {formats.percent(float(best.y[0]))} within radius 2, and finds nothing "
@@ -216,7 +216,7 @@ def reranking(snapshot: ComparisonSnapshot) -> Chart:
             line = Series(name, np.array(RERANKED, float), values, "line", role, dash, listed=False, label=name)
             drawn.append(line)
     if not drawn:
-        return nothing("Re-ranking is measured when the curves end", x, y)
+        return empty_chart("Re-ranking is measured when the curves end", x, y)
     best = max(drawn, key=lambda one: float(one.y[-2]))
     share = formats.percent(float(best.y[-2]))
     title = f"Re-ranking 4 times as many candidates, {best.name} finds {share} of the exact neighbours"
@@ -234,12 +234,12 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
             drawn.append(line)
     y = Axis("bits recomputed", lo=0, format="count")
     if not drawn:
-        return nothing("No code has been recomputed yet", x, y)
+        return empty_chart("No code has been recomputed yet", x, y)
     most = max(drawn, key=lambda one: float(one.y[-1]))
     y = Axis("bits recomputed", lo=0, hi=round_up(max(1.0, float(most.y[-1]))), format="count")
     as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
     who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
-    title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.large(float(most.y[-1]))} bits to be recomputed"
+    title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.approximate(float(most.y[-1]))} bits to be recomputed"
     if most.y[-1] == 0:
         title = "No method causes any bit to be recomputed"
     return Chart(
@@ -262,7 +262,7 @@ CHARTS = {
 
 def roles(snapshot: ComparisonSnapshot) -> list[str]:
     """A colour for every method, different from each other."""
-    return theme.apart([entry.method for entry in snapshot.entries])
+    return theme.distinct_roles([entry.method for entry in snapshot.entries])
 
 
 def _curve(

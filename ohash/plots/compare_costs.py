@@ -15,7 +15,7 @@ from ohash.comparison.results import ComparisonSnapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.compare import limits, name_few, points, roles
-from ohash.plots.live.axes import decades, nothing
+from ohash.plots.live.axes import decades, empty_chart
 from ohash.plots.live.scores import SCORES
 
 Over = Literal["queries", "bytes"]
@@ -39,7 +39,7 @@ def quality_against_cost(snapshot: ComparisonSnapshot, score: str, over: Over) -
     lo, hi = limits(np.array([value for *_, value in known]))
     y = Axis(SCORES[column].name, lo=lo, hi=hi, format="share")
     if not known:
-        return nothing("Costs are measured after the first curves", x, y)
+        return empty_chart("Costs are measured after the first curves", x, y)
     left, right = decades(*(cost for _, _, cost, _ in known))
     x = Axis(AXES[over], "log", lo=left, hi=right, format="count")
     front = pareto_front([(cost, value) for _, _, cost, value in known], larger=over == "queries")

@@ -79,7 +79,7 @@ def projection(dataset: Dataset, seen: Overview, coloured: Sequence[int] = ()) -
     parts: list[Series] = []
     rest = np.ones(len(plane.rows), bool)
     for role, c in zip(CLASS_ROLES, coloured, strict=False):
-        mine = _of_class(dataset, plane.rows, c)
+        mine = _in_class(dataset, plane.rows, c)
         rest &= ~mine
         parts.append(_points(seen.classes[c], plane.xy[mine], role))
     name = "the other classes" if parts else "rows"
@@ -116,7 +116,7 @@ def projection_figure(dataset: Dataset, seen: Overview, coloured: Sequence[int] 
     return fig
 
 
-def _of_class(dataset: Dataset, rows: "np.ndarray[Any, Any]", c: int) -> "np.ndarray[Any, Any]":
+def _in_class(dataset: Dataset, rows: "np.ndarray[Any, Any]", c: int) -> "np.ndarray[Any, Any]":
     assert dataset.labels is not None
     return np.asarray(dataset.labels[rows, c] if dataset.multi_label else dataset.labels[rows] == c)
 

@@ -176,7 +176,7 @@ def _band(one: Series, at: int, place: tuple[int, int], dark: bool) -> list[Opti
     return parts
 
 
-def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.Beside], dark: bool) -> None:
+def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.SideLabel], dark: bool) -> None:
     for label in labels:
         if isinstance(label.of, Mark):
             continue

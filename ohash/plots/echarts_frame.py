@@ -27,7 +27,7 @@ class Frame:
     y_name: int
     x: tuple[float, float]
     y: tuple[float, float]
-    placed: list[layout.Placed]
+    placed: list[layout.PlacedMark]
     size: int
 
     @property
@@ -102,7 +102,7 @@ def axis_option(chart: Chart, which: Literal["x", "y"], frame: Frame, ground: th
     return drawn
 
 
-def marks_option(chart: Chart, frame: Frame, beside: list[layout.Beside], dark: bool) -> Option:
+def marks_option(chart: Chart, frame: Frame, beside: list[layout.SideLabel], dark: bool) -> Option:
     """A series without points that carries the reference lines."""
     ground = theme.ground(dark)
     lines = []

@@ -42,11 +42,11 @@ def count(value: float) -> str:
     return f"{round(value):,}" if math.isfinite(value) else NONE
 
 
-def large(value: float) -> str:
+def approximate(value: float) -> str:
     """A number that need not be exact.
 
-    >>> large(3_664_000), large(374_561), large(14_123), large(61), large(0.2345), large(2.5e9)
-    ('3.7 million', '375,000', '14,100', '61', '0.23', '2.5 billion')
+    >>> [approximate(value) for value in (3_664_000, 374_561, 14_123, 61, 0.2345, 2.5e9)]
+    ['3.7 million', '375,000', '14,100', '61', '0.23', '2.5 billion']
     """
     if not math.isfinite(value):
         return NONE

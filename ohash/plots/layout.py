@@ -121,7 +121,7 @@ def position(value: float, lo: float, hi: float, scale: str) -> float:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SideLabel:
     """A label beside the plot, or beside a lone point; `at` is where it belongs, `up` how far it must move."""
 
     of: Series | Mark
@@ -135,7 +135,7 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
     return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
 
 
-def labels(chart: Chart, width: float, height: float, size: float) -> list[Beside]:
+def labels(chart: Chart, width: float, height: float, size: float) -> list[SideLabel]:
     """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
     Where they would overlap, or cover a lone point, they are moved up or down.
@@ -165,7 +165,7 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[Besid
             for x, y in zip(one.x, one.y, strict=True)
         ]
         moved = avoid(places, moved, dots, size, height)
-    return [Beside(one, at, to - up) for (one, at), (_, _, up), to in zip(wanted, places, moved, strict=True)]
+    return [SideLabel(one, at, to - up) for (one, at), (_, _, up), to in zip(wanted, places, moved, strict=True)]
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:
@@ -228,7 +228,7 @@ def exponent(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedMark:
     """An upright mark with its label above the plot; `lane` is None where it has none, or another one's tells of it."""
 
     mark: Mark
@@ -239,7 +239,7 @@ class Placed:
 
 def place(
     marks: Sequence[Mark], at: Callable[[float], float], width: float, size: float, lanes: int = 3
-) -> list[Placed]:
+) -> list[PlacedMark]:
     """Labels of upright marks in lanes above the plot, inside its width, none over another; later marks go first.
 
     Where there is no room for one, it shares that of its nearest neighbour, so that no mark is silent.
@@ -251,7 +251,7 @@ def place(
 @lru_cache(maxsize=256)  # from one picture to the next they seldom move
 def _place(
     order: tuple[Mark, ...], where: tuple[float, ...], width: float, size: float, lanes: int
-) -> tuple[Placed, ...]:
+) -> tuple[PlacedMark, ...]:
     at = dict(zip((mark.at for mark in order), where, strict=True)).__getitem__
     groups = [[mark] for mark in order if mark.label]
     placed, left_out = _stack(groups, at, width, size, lanes)
@@ -261,15 +261,15 @@ def _place(
         groups[k : k + 2] = [groups[k] + groups[k + 1]]
         placed, left_out = _stack(groups, at, width, size, lanes)
     by_mark = {id(one.mark): one for one in placed}
-    return tuple(by_mark.get(id(mark), Placed(mark, None, "center", "")) for mark in order)
+    return tuple(by_mark.get(id(mark), PlacedMark(mark, None, "center", "")) for mark in order)
 
 
 def _stack(
     groups: Sequence[Sequence[Mark]], at: Callable[[float], float], width: float, size: float, lanes: int
-) -> tuple[list[Placed], int | None]:
+) -> tuple[list[PlacedMark], int | None]:
     """One label per group, near its middle; and the first group, from the right, without room."""
     taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
-    placed: list[Placed] = []
+    placed: list[PlacedMark] = []
     for k, group in reversed(list(enumerate(groups))):
         words = merge_labels([one.label for one in group])
         mark, room = _with_room(group, at, width, text_width(words, size) + 4)
@@ -288,7 +288,7 @@ def _stack(
         if lane is None:
             return placed, k
         taken[lane].append(span)
-        placed.append(Placed(mark, lane, align, label))
+        placed.append(PlacedMark(mark, lane, align, label))
     return placed, None
 
 
@@ -314,10 +314,10 @@ def merge_labels(labels: Sequence[str]) -> str:
     for part in ", ".join(labels).split(", "):
         name, _, value = part.partition(" = ")
         values.setdefault(name, []).append(value)
-    return ", ".join(_of_one(name, several) for name, several in values.items())
+    return ", ".join(_value_range(name, several) for name, several in values.items())
 
 
-def _of_one(name: str, values: Sequence[str]) -> str:
+def _value_range(name: str, values: Sequence[str]) -> str:
     if len(set(values)) > 1:
         return f"{name} = {values[0]} … {values[-1]}"
     return f"{name} = {values[0]}" if values[0] else name

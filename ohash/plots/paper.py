@@ -18,7 +18,7 @@ from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Marker, Series
 from ohash.plots.live.axes import share_limits
-from ohash.plots.theme import Look, distinct_looks, of_methods
+from ohash.plots.theme import LineStyle, distinct_styles, method_styles
 
 OURS = ("oh", "mmoh")
 SYMBOLS = {
@@ -54,7 +54,7 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
     curves, peaks = [], []
-    for setting, look in zip(measured.settings(figure), distinct_looks(len(measured.settings(figure))), strict=True):
+    for setting, look in zip(measured.settings(figure), distinct_styles(len(measured.settings(figure))), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
         if len(y) and figure.varies in ("beta", "C", "T"):
@@ -65,14 +65,14 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     return _share_chart(title, figure, curves)
 
 
-def looks_of(figure: Figure) -> dict[str, Look]:
+def figure_styles(figure: Figure) -> dict[str, LineStyle]:
     """How the methods of a figure are drawn; OH and MMOH as everywhere, the online ones alike in figures 6 and 7.
 
     Methods of plugins come last, so that they change no other.
     """
     online = dict.fromkeys((*ONLINE, *TIMED))
     among = online if set(figure.methods) <= set(online) else figure.methods
-    looks = of_methods([*OURS, *(key for key in among if key not in OURS), *figure.own_methods])
+    looks = method_styles([*OURS, *(key for key in among if key not in OURS), *figure.own_methods])
     return {key: look for key, look in looks.items() if key in figure.all_methods}
 
 
@@ -80,7 +80,7 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """One data set, one line per method."""
     curves: list[Series] = []
     scores: dict[tuple[str, float], float] = {}
-    for method, look in looks_of(figure).items():
+    for method, look in figure_styles(figure).items():
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
@@ -149,7 +149,7 @@ def _method_point(method: str, setting: Setting, recall: float, score: float, *,
 def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """MAP on queries of the new classes, before and after they arrive; one line per method."""
     curves, gains = [], {}
-    for method, look in looks_of(figure).items():
+    for method, look in figure_styles(figure).items():
         x, y, sd = [], [], []
         for pairs in (BEFORE_NEW, AFTER_NEW):
             try:
@@ -174,7 +174,7 @@ def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
 
 def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -> list[Series]:
     """The methods on features other than their own, as faint points."""
-    looks, points = looks_of(figure), []
+    looks, points = figure_styles(figure), []
     for name in dict.fromkeys(where.method for where in measured.cells(figure) if "@" in where.method):
         x, y, _ = _points(measured, figure, setting, name)
         look = looks[name.partition("@")[0]]
@@ -204,7 +204,7 @@ def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Cumulative loss over pairs, one line a C."""
     curves, last = [], {}
     cells = [where.x for where in measured.cells(figure) if where.setting == setting.key]
-    for C, look in zip(cells, distinct_looks(len(cells)), strict=True):
+    for C, look in zip(cells, distinct_styles(len(cells)), strict=True):
         try:
             seeds = measured.seeds("5", setting, "oh", C)
         except MissingCellError:
@@ -218,7 +218,7 @@ def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     title = f"{setting.title}: cumulative similarity loss"
     if last:
         best = min(last, key=lambda C: last[C])
-        title += f" is lowest at C = {best:g}, {formats.large(last[best])}"
+        title += f" is lowest at C = {best:g}, {formats.approximate(last[best])}"
     x_axis = Axis("pairs", format="count", lo=0)
     caption = f"Summed over all pairs so far; {_spread_of(curves)}."
     return Chart(
@@ -231,7 +231,7 @@ def _time_of_samples(measured: Measurements, figure: Figure, setting: Setting) -
     linear in the samples is a line of slope 1, as the guide below them is.
     """
     curves: list[Series] = []
-    for method, look in looks_of(figure).items():
+    for method, look in figure_styles(figure).items():
         try:
             seeds = measured.seeds("7", setting, method, 64)
         except MissingCellError:
@@ -282,7 +282,7 @@ def _clock(measured: Measurements, seed: SeedResult) -> tuple[Any, Any]:
 def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Microseconds a pair over r."""
     curves = []
-    for method, look in looks_of(figure).items():
+    for method, look in figure_styles(figure).items():
         x, y, sd = [], [], []
         for r in measured.profile.timed_bits:
             try:
@@ -319,7 +319,7 @@ def _points(measured: Measurements, figure: Figure, setting: Setting, method: st
 
 
 def _curve(
-    name: str, x: Any, y: Any, sd: Any, look: Look, *, width: float = theme.NORMAL, beside: bool = True
+    name: str, x: Any, y: Any, sd: Any, look: LineStyle, *, width: float = theme.NORMAL, beside: bool = True
 ) -> list[Series]:
     """A line and its points; named beside its end, or in the legend."""
     band = sd if sd is not None and len(sd) and np.isfinite(sd).any() else None

@@ -55,7 +55,7 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
-def linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
+def stack_linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
     """Two charts of the same lines over the same x, one above the other: the pointer reads both at once."""
     fig, other = figure(upper, dark), figure(lower, dark)
     for chart, drawn in ((upper, fig), (lower, other)):
@@ -79,12 +79,12 @@ def _title(text: str) -> dict[str, Any]:
 
 def _legend(chart: Chart, lanes: int) -> dict[str, Any]:
     """A row or two above the plot; where there are many lines, below it, a column a group."""
-    if many(chart):
+    if has_long_legend(chart):
         return {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
     return {"orientation": "h", "x": 0, "y": 1.02 + LANE * lanes / PLOT, "yanchor": "bottom"}
 
 
-def many(chart: Chart) -> bool:
+def has_long_legend(chart: Chart) -> bool:
     """Whether the legend has more entries than two rows above a plot can hold."""
     return sum(one.listed for one in chart.series) > MOST_ABOVE
 

@@ -45,7 +45,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     named = {truth(now, score) for _, now in runs}
     of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
     title = f"{of}: {score.short} has not been measured yet"
-    unlike = _unlike([now for _, now in runs[:MAX_RUNS]])
+    unlike = _why_incomparable([now for _, now in runs[:MAX_RUNS]])
     if ends and len(curves) > 1 and unlike:
         title = f"{of}: {score.short} of {len(curves)} runs {unlike}, which cannot be ranked"
     elif ends:
@@ -56,7 +56,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)
 
 
-def _unlike(runs: Sequence[Snapshot]) -> str:
+def _why_incomparable(runs: Sequence[Snapshot]) -> str:
     """Why the last scores of these runs say nothing about which is best; empty if they do."""
     if len({(now.params.dataset, now.params.content, now.similar_by) for now in runs}) > 1:
         return "on different data or truths"
@@ -149,7 +149,9 @@ def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, da
     }  # fmt: skip
 
 
-def brushed(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], areas: Sequence[Mapping[str, Any]]) -> list[RunRow]:
+def runs_in_boxes(
+    lines: Sequence[RunRow], axes: Sequence[ParallelAxis], areas: Sequence[Mapping[str, Any]]
+) -> list[RunRow]:
     """The runs that pass through every box on the axes under it; all of them without a box."""
     boxes = [area["coord_range"] for area in areas if len(area.get("coord_range") or ()) == 2]
     return [line for line in lines if all(_passes(line.key, axes, *box) for box in boxes)]

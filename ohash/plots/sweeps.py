@@ -19,7 +19,7 @@ from ohash.models import registry
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
 from ohash.plots.live.axes import share_limits
-from ohash.plots.theme import of_cases
+from ohash.plots.theme import case_styles
 from ohash.sweeps.halving import group_of, planned_cells
 from ohash.sweeps.report import LOWER_IS_BETTER, best_of, importance, symbol
 from ohash.sweeps.results import Point, bits_differ_from_r
@@ -59,7 +59,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
         and 1 < len(drawn) <= MOST_BESIDE
         and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
     )
-    for (rest, some), look in zip(drawn, of_cases([_case(rest) for rest, _ in drawn]), strict=True):
+    for (rest, some), look in zip(drawn, case_styles([_case(rest) for rest, _ in drawn]), strict=True):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
         name = names[rest] or label
@@ -102,7 +102,7 @@ def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
     best = best_of(points, measure)
     names = tuple(name_of(sweep, point, points) for point in known)
     curves: list[Series] = []
-    looks = of_cases([_case(point.at) for point in known])
+    looks = case_styles([_case(point.at) for point in known])
     for row, (point, name, look) in enumerate(zip(known, names, looks, strict=True)):
         mean, sd, at = point.mean(measure), point.sd(measure), float(row)
         common: dict[str, Any] = {"role": look.role, "listed": False}

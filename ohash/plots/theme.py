@@ -91,26 +91,27 @@ def ground(dark: bool = False) -> Ground:
     return DARK if dark else LIGHT
 
 
-def of_method(key: str) -> str:
+def method_role(key: str) -> str:
     """The role of a method: the same key has the same colour on every page and in every session.
 
-    >>> of_method("oh"), colour(of_method("oh")) == colour("similar")
+    >>> method_role("oh"), colour(method_role("oh")) == colour("similar")
     ('method:oh', True)
     """
     return f"method:{key}"
 
 
-def apart(keys: Sequence[str]) -> list[str]:
+def distinct_roles(keys: Sequence[str]) -> list[str]:
     """Roles for methods in one chart: each its own colour, or the next free one where two would look alike.
 
-    >>> apart(["oh", "itq", "oh"])[:2], len({colour(role) for role in apart(["oh", "itq", "oh", "lsh"])})
+    >>> roles = distinct_roles(["oh", "itq", "oh", "lsh"])
+    >>> roles[:2], len({colour(role) for role in roles})
     (['method:oh', 'method:itq'], 4)
     """
     free = [f"palette:{at}" for at in range(len(_PALETTE))]
     roles: list[str] = []
     for key in keys:
         taken = {colour(role) for role in roles}
-        wanted = [of_method(key), *free]
+        wanted = [method_role(key), *free]
         roles.append(next((role for role in wanted if colour(role) not in taken), wanted[0]))
     return roles
 
@@ -164,7 +165,7 @@ OURS = {"oh": "method:oh", "mmoh": "method:mmoh"}
 FIRST = tuple(OURS.values())
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How a line is drawn."""
 
     role: str
@@ -172,36 +173,36 @@ class Look(NamedTuple):
     marker: Marker
 
 
-def of_methods(keys: Sequence[str]) -> dict[str, Look]:
+def method_styles(keys: Sequence[str]) -> dict[str, LineStyle]:
     """Each method a colour, OH and MMOH as on every page, with a dash and a shape: they stay apart without colour too.
 
-    >>> of_methods(["oh", "mmoh"])
-    {'oh': Look(role='method:oh', dash='solid', marker='circle'), 'mmoh': Look(role='method:mmoh', dash='dashed', \
-marker='square')}
+    >>> method_styles(["oh", "mmoh"])
+    {'oh': LineStyle(role='method:oh', dash='solid', marker='circle'), \
+'mmoh': LineStyle(role='method:mmoh', dash='dashed', marker='square')}
     """
     others = [key for key in keys if key not in OURS]
     roles = OURS | {key: OTHERS[at % len(OTHERS)] for at, key in enumerate(others)}
-    return {key: Look(roles[key], *_shape(at)) for at, key in enumerate(keys)}
+    return {key: LineStyle(roles[key], *_shape(at)) for at, key in enumerate(keys)}
 
 
-def distinct_looks(count: int) -> list[Look]:
+def distinct_styles(count: int) -> list[LineStyle]:
     """So many lines that are of one kind."""
     colours = (*FIRST, *OTHERS)
-    return [Look(colours[at % len(colours)], *_shape(at)) for at in range(count)]
+    return [LineStyle(colours[at % len(colours)], *_shape(at)) for at in range(count)]
 
 
-def of_cases(cases: Sequence[tuple[str, str]]) -> list[Look]:
+def case_styles(cases: Sequence[tuple[str, str]]) -> list[LineStyle]:
     """Lines that are (method, everything else): the colour says the method, dash and shape say the rest.
 
     Where all are of one method the colour says the rest.
     """
     methods, rests = (list(dict.fromkeys(case[at] for case in cases)) for at in (0, 1))
     if len(methods) == 1:
-        return distinct_looks(len(cases))
-    looks = of_methods(methods)
+        return distinct_styles(len(cases))
+    looks = method_styles(methods)
     if len(rests) == 1:
         return [looks[method] for method, _ in cases]
-    return [Look(looks[method].role, *_shape(rests.index(rest))) for method, rest in cases]
+    return [LineStyle(looks[method].role, *_shape(rests.index(rest))) for method, rest in cases]
 
 
 def _shape(at: int) -> tuple[Dash, Marker]:

@@ -30,7 +30,7 @@ Columns = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
-class Watched:
+class FollowerStatus:
     """A follower as it was at the time `at`; `price` is the sentence of its latest check, "" before the first."""
 
     key: str
@@ -105,7 +105,7 @@ class Watch:
             return
         self._written = time.monotonic()
         price = follower.price
-        watched = Watched(
+        watched = FollowerStatus(
             self.key, str(self._path), self._source, state, time.time(), follower.t, follower.learnt, follower.skipped,
             follower.alarms, follower.latest_alarm(), "" if price is None else price.sentence(self._hit_value),
             follower.options.check_every, _lists(follower.history.snapshot()), _lists(follower.ticks.columns()),
@@ -118,19 +118,19 @@ class Watch:
             fresh.replace(file)
 
 
-def read_watched(key: str) -> Watched | None:
+def read_watched(key: str) -> FollowerStatus | None:
     """What the follower of this key showed last; None if there is none or its file is damaged."""
     if not KEY.fullmatch(key):
         return None
     try:
-        watched = Watched(**json.loads(_file(key).read_text(encoding="utf-8")))
+        watched = FollowerStatus(**json.loads(_file(key).read_text(encoding="utf-8")))
         arrays(watched.checks), arrays(watched.ticks)
     except (OSError, ValueError, TypeError, AttributeError):
         return None
     return watched if watched.key == key else None
 
 
-def list_watched() -> list[Watched]:
+def list_watched() -> list[FollowerStatus]:
     """All followers whose model is there, or that showed themselves today; the latest first."""
     keys = [file.stem for file in _file("").parent.glob("*.json")]
     every = [one for key in keys if (one := read_watched(key)) is not None]

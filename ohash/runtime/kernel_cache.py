@@ -42,7 +42,7 @@ def drop_stale(package: Path) -> None:
             continue
 
 
-def cold(package: Path = PACKAGE) -> bool:
+def is_cold(package: Path = PACKAGE) -> bool:
     """Whether no compiled kernel is kept: this is the first start on a machine, or after a change."""
     return next(_compiled_kernels(package), None) is None
 

@@ -114,7 +114,7 @@ def batches(items: Sequence[Item]) -> list[Sequence[Item]]:
     return [items[at : at + cores()] for at in range(0, len(items), cores())]
 
 
-def together(works: Sequence[Generator[float, None, Result]]) -> Generator[float, None, list[Result]]:
+def run_side_by_side(works: Sequence[Generator[float, None, Result]]) -> Generator[float, None, list[Result]]:
     """Work in slices (`runtime.progress`), side by side: a slice of each at a time, then the mean share is told."""
     results: dict[int, Result] = {}
     shares = [0.0] * len(works)

@@ -200,10 +200,10 @@ def matches(row: RunRow, words: str) -> bool:
     >>> [matches(row, words) for words in ("", "digits, r=32", "β = 0.5", "beta < .5", "r = 3", "C = 1")]
     [True, True, True, False, False, False]
     """
-    return all(_meets(row, part) for part in words.split(","))
+    return all(_meets_condition(row, part) for part in words.split(","))
 
 
-def _meets(row: RunRow, part: str) -> bool:
+def _meets_condition(row: RunRow, part: str) -> bool:
     condition = CONDITION.fullmatch(part)
     if condition is not None:
         name, sign, wanted = condition.groups()

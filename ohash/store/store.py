@@ -77,14 +77,14 @@ class Store:
     def delete(self, keys: Iterable[str]) -> None:
         """Move these runs to the trash, where they stay for a month; `restore` brings them back."""
         keys = list(keys)
-        buried = self.transact(lambda db: trash.bury(db, keys))
+        buried = self.transact(lambda db: trash.move_to_trash(db, keys))
         self.write(lambda: trash.move_files(buried, self._traces, self._trash))
 
     def restore(self, keys: Iterable[str]) -> None:
         """Bring runs back from the trash; keys that are not in it are ignored."""
         keys = list(keys)
         self.write(lambda: trash.move_files(keys, self._trash, self._traces))
-        self.transact(lambda db: trash.unbury(db, keys))
+        self.transact(lambda db: trash.restore_from_trash(db, keys))
 
     def list_trash(self) -> Sequence[RunRow]:
         """The runs in the trash, the one deleted last at the end."""

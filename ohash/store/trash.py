@@ -14,7 +14,7 @@ FOLDER = "trash"
 COLUMNS = "key, kind, dataset, method, seed, state, t, created, record"
 
 
-def bury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+def move_to_trash(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
     """Move these runs from the list to the trash; returns those that were there."""
     listed = [key for key in keys if db.execute("SELECT 1 FROM runs WHERE key = ?", (key,)).fetchone()]
     for key in listed:
@@ -22,7 +22,7 @@ def bury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
     return listed
 
 
-def unbury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+def restore_from_trash(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
     """Move these runs back to the list; returns those that were in the trash."""
     buried = [key for key in keys if db.execute("SELECT 1 FROM trash WHERE key = ?", (key,)).fetchone()]
     for key in buried:

@@ -143,7 +143,7 @@ def _fixed(sweep: Sweep) -> list[str]:
     lengths = {getattr(cell.params.model, "r", 0) for cell in sweep.cells}
     fixed += [f"r = {lengths.pop()}"] if len(lengths) == 1 and "r" not in sweep.axes else []
     told = {*parameter_table(RunParams), "dataset", "method", "content", "r", *sweep.axes}
-    return fixed + [f"{symbol(sweep, key)} = {_plain(value)}" for key, value in sweep.base if key not in told]
+    return fixed + [f"{symbol(sweep, key)} = {_value_text(value)}" for key, value in sweep.base if key not in told]
 
 
 def _why_bold(points: Sequence[Point], best: Collection[int]) -> str:
@@ -186,10 +186,10 @@ def symbol(sweep: Sweep, key: str) -> str:
 def _cell(key: str, value: Any) -> str:
     if key == "method":
         return escape_latex(find(str(value)).title)
-    return "--" if value is None else escape_latex(_plain(value))
+    return "--" if value is None else escape_latex(_value_text(value))
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

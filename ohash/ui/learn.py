@@ -14,7 +14,7 @@ from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import page_address
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.downloads import keep_download
 from ohash.web.files import about, component_script, markup, style
 from ohash.web.lessons import Lesson, lessons, without_emphasis
 
@@ -40,14 +40,14 @@ def show_scenes(session: Session) -> None:
     """The lessons as numbered scenes of present mode, and the question of the current one."""
     scenes = [
         (f"{SCENE}{number}", one.title, one.link, without_emphasis(one.question))
-        for number, one in enumerate(_known(), start=1)
+        for number, one in enumerate(_readable_lessons(), start=1)
     ]
     st.html(present.link_scenes(scenes, session.present), width="stretch")
 
 
 def start_of(session: Session) -> str:
     """The link of the lesson that is presented, unless the address already says more."""
-    known = {f"{SCENE}{number}": one.link for number, one in enumerate(_known(), start=1)}
+    known = {f"{SCENE}{number}": one.link for number, one in enumerate(_readable_lessons(), start=1)}
     return known.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
 
 
@@ -55,11 +55,11 @@ def on_stage() -> dict[str, dict[str, object]]:
     """By their scenes, what the playground asks and answers on the stage."""
     return {
         f"{SCENE}{number}": {"options": one.options, "right": one.right, "answer": without_emphasis(one.answer)}
-        for number, one in enumerate(_known(), start=1)
+        for number, one in enumerate(_readable_lessons(), start=1)
     }
 
 
-def _known() -> list[Lesson]:
+def _readable_lessons() -> list[Lesson]:
     try:
         return lessons()
     except ValueError:  # show_lessons says what is wrong
@@ -89,7 +89,7 @@ def _offer_handout(number: int, lesson: Lesson) -> None:
     name, mime = lesson.file_name(number), "text/html"
     page = partial(lesson.handout, page_address())
     st.download_button(
-        "Handout", lasting(page, name, mime), file_name=name, mime=mime, on_click="ignore", type="tertiary",
+        "Handout", keep_download(page, name, mime), file_name=name, mime=mime, on_click="ignore", type="tertiary",
         help="One page to print, with the answer upside down at its foot.", key=f"handout_{number}",
     )  # fmt: skip
 

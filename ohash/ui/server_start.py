@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
-from ohash.engine.live.warm_up import warm
+from ohash.engine.live.warm_up import warm_up
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import class_routes
@@ -37,7 +37,7 @@ def check_plugins() -> None:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The server answers once it is warm."""
-    warm()
+    warm_up()
     recording()
     inspect.stack()  # Streamlit calls it with its first element, and the first call resolves the file of every module
     yield

@@ -22,7 +22,7 @@ from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
 from ohash.ui.session import address, live_run, own_data, step_link, view_state
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import dark
 
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
@@ -148,14 +148,14 @@ def _choose_pair(session: Session, microscope: Microscope) -> None:
     )  # fmt: skip
     st.button(
         "Back", icon=":material/arrow_back:", disabled=session.pair == 0, key="pair_back",
-        on_click=once(partial(_go, session, session.pair - 1)),
+        on_click=once_per_press(partial(_go, session, session.pair - 1)),
     )  # fmt: skip
     st.button(
         "Forward", icon=":material/arrow_forward:", disabled=session.pair >= microscope.length - 1,
-        key="pair_forward", on_click=once(partial(_go, session, session.pair + 1)),
+        key="pair_forward", on_click=once_per_press(partial(_go, session, session.pair + 1)),
     )  # fmt: skip
     for kind, label in NEXT.items():
-        st.button(label, key=f"pair_{kind}", on_click=once(partial(_search, session, microscope, kind)))
+        st.button(label, key=f"pair_{kind}", on_click=once_per_press(partial(_search, session, microscope, kind)))
 
 
 def _choose_items(session: Session, microscope: Microscope) -> None:
@@ -169,10 +169,14 @@ def _choose_items(session: Session, microscope: Microscope) -> None:
         similar = st.radio("They are", kinds, kinds.index(step_link.kind_of(first[2])), horizontal=True, key="own_s")
         s = step_link.KINDS[similar]
         st.button(
-            "Use them", key="own_use", on_click=once(partial(_go, session, session.pair or 0, (int(i), int(j), s)))
+            "Use them",
+            key="own_use",
+            on_click=once_per_press(partial(_go, session, session.pair or 0, (int(i), int(j), s))),
         )
         if session.own_pair is not None:
-            st.button("Back to the stream", key="own_end", on_click=once(partial(_go, session, session.pair or 0)))
+            st.button(
+                "Back to the stream", key="own_end", on_click=once_per_press(partial(_go, session, session.pair or 0))
+            )
 
 
 def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) -> None:
@@ -286,17 +290,20 @@ def _next_stage(session: Session, count: int) -> None:
     with st.container(horizontal=True):
         st.button(
             "Next stage", type="primary", shortcut="right", disabled=done, key="stage_next",
-            on_click=once(partial(_set_stages, session, session.stages_shown + 1)),
+            on_click=once_per_press(partial(_set_stages, session, session.stages_shown + 1)),
         )  # fmt: skip
         st.button(
-            "All", disabled=done, key="stage_all", on_click=once(partial(_set_stages, session, address.ALL_STAGES))
+            "All",
+            disabled=done,
+            key="stage_all",
+            on_click=once_per_press(partial(_set_stages, session, address.ALL_STAGES)),
         )
         before = max(1, min(session.stages_shown, count) - 1)
         st.button(
             "Previous stage", shortcut="left", disabled=session.stages_shown == 1, key="stage_before",
-            on_click=once(partial(_set_stages, session, before)),
+            on_click=once_per_press(partial(_set_stages, session, before)),
         )  # fmt: skip
-        st.button("First stage", key="stage_again", on_click=once(partial(_set_stages, session, 1)))
+        st.button("First stage", key="stage_again", on_click=once_per_press(partial(_set_stages, session, 1)))
     st.caption(f"Stage {min(session.stages_shown, count)} of {count}")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.advice import scoring
-from ohash.advice.click_log import Asked, ClickLog
+from ohash.advice.click_log import ClickLog, QuerySet
 from ohash.advice.coders import FloatCoder
 from ohash.advice.scoring import DISCOUNT, Search, blocks, rank, rank_all
 from ohash.evaluation.neighbours import exact_neighbours
@@ -23,7 +23,7 @@ def by_distance(D, answers, exact=None, hidden=NONE, labels=None):
     """Scores of one query at the given distances: a one-column score whose bias is the distance."""
     D = np.asarray(D, np.float32)
     log = log_of(np.zeros((len(D) + 1, 1)), len(D), labels)
-    asked = Asked(np.array([len(D)]), (np.asarray(answers),), (hidden,), labels)
+    asked = QuerySet(np.array([len(D)]), (np.asarray(answers),), (hidden,), labels)
     items = lambda start, stop: (np.zeros((stop - start, 1), np.float32), D[start:stop])  # noqa: E731
     known = None if exact is None else np.asarray([exact])
     return drain(rank(log, asked, np.zeros((1, 1), np.float32), items, known))
@@ -90,7 +90,7 @@ def test_float_vectors_find_their_exact_neighbours_even_far_from_the_origin(metr
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(500, 12)) + (1000 if metric == "l2" else 0)).astype(np.float32)
     log = log_of(X, 500, metric=metric)
-    asked = Asked(np.arange(20), (NONE,) * 20, (NONE,) * 20)
+    asked = QuerySet(np.arange(20), (NONE,) * 20, (NONE,) * 20)
     coder = FloatCoder(log.docs, dot=metric == "dot")
     near, scores = drain(rank(log, asked, coder.ask(X[:20]), blocks(log, coder), None))
     exact = exact_neighbours(X[:20], X, 10, metric, query_rows=np.arange(20))
@@ -107,8 +107,8 @@ def test_a_search_among_some_rows_is_that_of_a_smaller_log(monkeypatch):
     log, rows = log_of(X, 400), np.sort(rng.choice(400, 150, replace=False))
     small = log_of(np.concatenate([X[rows], X[400:]]), 150)
     queries, answers = np.arange(400, 500), tuple(rng.choice(150, 3, replace=False) for _ in range(100))
-    asked = Asked(np.arange(150, 250), answers, (NONE,) * 100)
-    all_asked = Asked(queries, tuple(rows[docs] for docs in answers), (NONE,) * 100)
+    asked = QuerySet(np.arange(150, 250), answers, (NONE,) * 100)
+    all_asked = QuerySet(queries, tuple(rows[docs] for docs in answers), (NONE,) * 100)
     coder = FloatCoder(np.zeros((1, 6), np.float32))
     F = coder.ask(X[400:])
     alone = [

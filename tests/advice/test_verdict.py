@@ -46,7 +46,7 @@ def test_clicks_without_information_teach_nothing(few, seed):
 def test_the_sentence_follows_from_the_file_of_queries(learnable):
     rows = query_rows(learnable)
     result = verdict(learnable)
-    names = learnable.named(result.learnt).title, learnable.named(result.free).title
+    names = learnable.contender(result.learnt).title, learnable.contender(result.free).title
 
     def scores(title, column):
         mine = [row for row in rows if row["contender"] == title and row["clicks_learnt"] == "all"]
@@ -68,9 +68,9 @@ def test_what_would_change_the_answer_is_only_said_if_it_was_measured(learnable)
 
 
 def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
-    code = learnable.named("oh_24")
+    code = learnable.contender("oh_24")
     twin = replace(code, key="twin", title="a better code")
-    smaller = [replace(one, bytes=1.0) for one in learnable.of("adapter_rabitq_1")]
+    smaller = [replace(one, bytes=1.0) for one in learnable.results_of("adapter_rabitq_1")]
     measured = [one for one in learnable.measured if one.key != "oh_24"]
     measured += [replace(one, key="oh_24", validation=one.validation - 0.01) for one in smaller]
     measured += [replace(one, key="twin") for one in smaller]
@@ -209,6 +209,6 @@ def test_two_ways_to_score_the_same_codes_encode_once(monkeypatch):
     every, kept = contenders.contenders, ("float", "rabitq_1", "oh_24", "oh_24_asymmetric")
     monkeypatch.setattr(runner, "contenders", lambda log: [one for one in every(log) if one.key in kept])
     snapshot = answer(misleading())
-    for one, other in zip(snapshot.of("oh_24"), snapshot.of("oh_24_asymmetric"), strict=True):
+    for one, other in zip(snapshot.results_of("oh_24"), snapshot.results_of("oh_24_asymmetric"), strict=True):
         assert one.encode == other.encode and one.bytes == other.bytes
         assert not np.array_equal(one.scores.ndcg, other.scores.ndcg)

@@ -77,8 +77,8 @@ def test_a_stored_experiment_may_be_of_a_dataset_that_is_gone():
 
 def test_what_is_in_force_is_where_the_changes_have_led():
     params = experiment(r=32, changes=[Change(50, "C", 0.2), Change(10, "beta", 0.4), Change(90, "C", 0.3)])
-    assert params.in_force() == experiment(r=32, C=0.3, beta=0.4)
-    assert experiment(r=32).in_force() == experiment(r=32)
+    assert params.with_current_values() == experiment(r=32, C=0.3, beta=0.4)
+    assert experiment(r=32).with_current_values() == experiment(r=32)
 
 
 def test_changes_are_sorted_by_pair_and_later_ones_win():

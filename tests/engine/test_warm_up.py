@@ -38,7 +38,7 @@ def hired(monkeypatch):
     monkeypatch.setattr(warm_up, "Worker", Hired)
     monkeypatch.setattr(warm_up, "_tried", False)
     monkeypatch.setattr(Hired, "asked", [], raising=False)
-    monkeypatch.setattr(kernel_cache, "cold", lambda: True)
+    monkeypatch.setattr(kernel_cache, "is_cold", lambda: True)
     return Hired
 
 
@@ -50,7 +50,7 @@ def test_another_process_runs_the_first_preset_once(hired):
 
 
 def test_nobody_is_asked_where_kernels_are_kept(hired, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    monkeypatch.setattr(kernel_cache, "is_cold", lambda: False)
     warm_up.compile_in_worker()
     assert hired.asked == []
 
@@ -62,9 +62,9 @@ def test_the_run_begins_whatever_happens(hired, monkeypatch):
 
 
 def test_a_warm_server_has_the_world_of_the_first_preset(hired, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    monkeypatch.setattr(kernel_cache, "is_cold", lambda: False)
     monkeypatch.setattr(world, "_worlds", OrderedDict())
-    warm_up.warm()
+    warm_up.warm_up()
     (slot,) = world._worlds.values()
     assert world.world_of(PRESETS[0].params()) is slot.world and hired.asked == []
 
@@ -72,7 +72,7 @@ def test_a_warm_server_has_the_world_of_the_first_preset(hired, monkeypatch):
 def test_a_cold_server_begins_to_compile_and_waits_for_nothing(hired, monkeypatch):
     let_go = threading.Event()
     monkeypatch.setattr(hired, "call", lambda self, *asked: (self.asked.append(asked), let_go.wait(PATIENCE)))
-    warm_up.warm()
+    warm_up.warm_up()
     assert not let_go.is_set()
     let_go.set()
     until(lambda: len(hired.asked) == 1)
@@ -82,9 +82,9 @@ def test_a_server_starts_whatever_is_wrong_with_the_first_preset(hired, monkeypa
     def broken(_):
         raise ValueError("the sample is not there")
 
-    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    monkeypatch.setattr(kernel_cache, "is_cold", lambda: False)
     monkeypatch.setattr(warm_up, "Run", broken)
-    warm_up.warm()
+    warm_up.warm_up()
     assert hired.asked == []
 
 
@@ -95,11 +95,11 @@ def test_cold_is_when_no_kernel_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "cache" / "core_1").mkdir(parents=True)
     (tmp_path / "cache" / "core_1" / "other.f-1.nbi").write_text("")
-    assert kernel_cache.cold(package)
+    assert kernel_cache.is_cold(package)
     (tmp_path / "cache" / "core_1" / "kernels.learn-1.nbi").write_text("")
-    assert not kernel_cache.cold(package)
+    assert not kernel_cache.is_cold(package)
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
-    assert kernel_cache.cold(package)
+    assert kernel_cache.is_cold(package)
     (package / "core" / "__pycache__" / "kernels.learn-1.nbi").write_text("")
-    assert not kernel_cache.cold(package)
+    assert not kernel_cache.is_cold(package)

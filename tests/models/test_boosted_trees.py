@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.models.batch import boosted_trees
-from ohash.models.batch.boosted_trees import ONE, Quantised, boost, heaviest, wrong_and_curvature
+from ohash.models.batch.boosted_trees import ONE, QuantisedFeatures, boost, heaviest, wrong_and_curvature
 from ohash.models.batch.fasthash import _flatten, _vote
 from tests.models import literal_trees
 
@@ -43,7 +43,7 @@ def test_trees_are_those_of_the_literal_twin(seed, n, d, values, depth):
     """Few values bring ties of features and of thresholds; a tree sees 32 of 40 features; leaves may be one point."""
     X, z = points(seed, n, max(d, 2), values)
     X = np.repeat(X[:, :1], 2, axis=1) if d == 1 else X  # two features that are the same: the lower one wins
-    found = boost(Quantised.of(X), z, 8, depth, np.random.default_rng(seed))
+    found = boost(QuantisedFeatures.from_matrix(X), z, 8, depth, np.random.default_rng(seed))
     wanted = literal_trees.boost(X, z, 8, depth, np.random.default_rng(seed))
     assert found[0] == wanted[0]
     assert_same(found[1], wanted[1])
@@ -54,7 +54,7 @@ def test_trees_are_those_of_the_literal_twin(seed, n, d, values, depth):
 
 def test_the_answers_of_trees_are_those_they_were_boosted_with():
     X, z = points(6, 400)
-    base, trees = boost(Quantised.of(X), z, 20, 3, np.random.default_rng(0))
+    base, trees = boost(QuantisedFeatures.from_matrix(X), z, 20, 3, np.random.default_rng(0))
     sums = _vote(X, _flatten([(base, trees), (1.0, [])]), 2)
     np.testing.assert_array_equal(sums[:, 0], [base + sum(literal_trees.answer(tree, x) for tree in trees) for x in X])
     assert (sums[:, 1] == 1).all()
@@ -65,7 +65,7 @@ def test_the_answers_of_trees_are_those_they_were_boosted_with():
 def test_features_have_at_most_256_bins(distinct):
     rng = np.random.default_rng(distinct)
     x = rng.permutation(np.concatenate([np.arange(distinct), rng.integers(0, distinct, 500)])) / 7
-    quantised = Quantised.of(x[:, None])
+    quantised = QuantisedFeatures.from_matrix(x[:, None])
     codes, thresholds = literal_trees.quantise(x)
     np.testing.assert_array_equal(quantised.codes[0], codes)
     np.testing.assert_array_equal(quantised.thresholds[0], thresholds)
@@ -77,9 +77,9 @@ def test_features_have_at_most_256_bins(distinct):
 def test_the_order_of_points_does_not_matter():
     """Sums of integers are the same in any order; sums of floats are not, which splits ties as they come."""
     X, z = points(7, 500, values=2)
-    trees = boost(Quantised.of(X), z, 30, 4, np.random.default_rng(1))[1]
+    trees = boost(QuantisedFeatures.from_matrix(X), z, 30, 4, np.random.default_rng(1))[1]
     order = np.random.default_rng(0).permutation(500)
-    assert_same(boost(Quantised.of(X[order]), z[order], 30, 4, np.random.default_rng(1))[1], trees)
+    assert_same(boost(QuantisedFeatures.from_matrix(X[order]), z[order], 30, 4, np.random.default_rng(1))[1], trees)
 
 
 def test_no_weight_is_so_near_a_half_that_an_exponential_decides_it():
@@ -109,7 +109,7 @@ def test_without_trimming_they_are_the_trees_of_scikit_learn(seed, monkeypatch):
     monkeypatch.setattr(boosted_trees, "KEPT_PERCENT", 100)
     X, z = points(seed, 800)
     X = np.rint(20 * X) / 20
-    base, trees = boost(Quantised.of(X), z, 15, 4, np.random.default_rng(seed))
+    base, trees = boost(QuantisedFeatures.from_matrix(X), z, 15, 4, np.random.default_rng(seed))
     theirs = HistGradientBoostingClassifier(max_depth=4, max_iter=15, early_stopping=False, random_state=0).fit(X, z)
     sums = _vote(X, _flatten([(base, trees)]), 1)[:, 0]
     difference = np.abs(sums - theirs.decision_function(X))

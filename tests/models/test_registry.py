@@ -83,7 +83,9 @@ def test_methods_are_found_by_key_title_and_alias_in_any_case(name):
 
 
 def test_names_lead_to_one_method_only():
-    names = [registry._plain(name) for spec in registry.hashers().values() for name in {spec.key, *spec.aliases}]
+    names = [
+        registry._normalise_name(name) for spec in registry.hashers().values() for name in {spec.key, *spec.aliases}
+    ]
     assert len(names) == len(set(names))
 
 

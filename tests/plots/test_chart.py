@@ -122,7 +122,7 @@ def test_marks_without_room_share_a_label():
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_role_stands_out_from_its_ground(dark):
     grounds = {False: ["#ffffff"], True: ["#171614", "#0e1117"]}[dark]
-    others = [theme.of_method(key) for key in ("itq", "sdh", "okh", "mihash", "a", "b", "c", "d")]
+    others = [theme.method_role(key) for key in ("itq", "sdh", "okh", "mihash", "a", "b", "c", "d")]
     for role in (*theme.ROLES, *others):
         hue = theme.colour(role, dark)
         assert re.fullmatch(r"#[0-9a-f]{6}", hue)
@@ -138,10 +138,10 @@ def test_a_light_colour_has_one_dark_form():
 
 
 def test_methods_keep_their_colour():
-    assert theme.colour(theme.of_method("oh")) == theme.colour("similar")
-    assert theme.colour(theme.of_method("unheard-of")) == theme.colour(theme.of_method("unheard-of"))
-    own = {theme.colour(theme.of_method(key)) for key in ("oh", "mmoh", "lsh")}
-    assert len(own) == 3 and theme.colour(theme.of_method("unheard-of")) not in own
+    assert theme.colour(theme.method_role("oh")) == theme.colour("similar")
+    assert theme.colour(theme.method_role("unheard-of")) == theme.colour(theme.method_role("unheard-of"))
+    own = {theme.colour(theme.method_role(key)) for key in ("oh", "mmoh", "lsh")}
+    assert len(own) == 3 and theme.colour(theme.method_role("unheard-of")) not in own
     with pytest.raises(ValueError, match="role must be one of"):
         theme.colour("no such role")
 

@@ -119,7 +119,7 @@ def test_what_never_changes_reaches_the_end_of_the_cpu_axis():
 @pytest.mark.parametrize("dark", [False, True])
 def test_colours_of_any_six_methods_differ(dark):
     keys = ["oh", "itq", "itq", "sdh", "hcoh", "rotated"]
-    assert len({theme.colour(role, dark) for role in theme.apart(keys)}) == len(keys)
+    assert len({theme.colour(role, dark) for role in theme.distinct_roles(keys)}) == len(keys)
 
 
 @pytest.mark.parametrize(("sweep", "title"), [(True, "come last"), (False, "are switched off")])

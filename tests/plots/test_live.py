@@ -95,7 +95,10 @@ def test_loss_against_the_frozen_copy():
     chart = charts.loss(now)
     mine, frozen = now.numbers["cum_R"], now.numbers["cum_R_frozen"]
     less = f"{100 * (1 - mine / frozen):.0f} % less"
-    assert chart.title == f"Cumulative loss R is {formats.large(mine)}; with W frozen {formats.large(frozen)}: {less}"
+    assert (
+        chart.title
+        == f"Cumulative loss R is {formats.approximate(mine)}; with W frozen {formats.approximate(frozen)}: {less}"
+    )
     assert names(chart) == ["W frozen", "learning"]
     assert curve(chart, "learning").x[-1] == now.t and curve(chart, "learning").y[-1] == mine
     per_pair = charts.loss(now, per_pair=True)

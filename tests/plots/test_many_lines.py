@@ -15,7 +15,7 @@ from ohash.plots import layout, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.echarts import option
 from ohash.plots.html_legend import legend_html
-from ohash.plots.plotly import figure, linked, many, pickable
+from ohash.plots.plotly import figure, has_long_legend, pickable, stack_linked
 from ohash.plots.svg import to_svg
 from ohash.store.store import Store
 from ohash.sweeps.results import Point
@@ -43,7 +43,7 @@ def seen(one: Series):
 def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
     names = ["oh", "mmoh", "mlh", "lego"][:methods]
     cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MOST_LINES]
-    found = theme.of_cases(cases)
+    found = theme.case_styles(cases)
     assert len({(theme.colour(one.role), one.dash, one.marker) for one in found}) == len(cases)
     if methods > 1:
         colours = {case[0]: theme.colour(one.role) for case, one in zip(cases, found, strict=True)}
@@ -53,11 +53,11 @@ def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
 @pytest.mark.parametrize("key", ["6", "7", "8"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dark):
-    found = paper.looks_of(FIGURES[key])
+    found = paper.figure_styles(FIGURES[key])
     assert set(found) == set(FIGURES[key].methods)
     assert len({theme.colour(one.role, dark) for one in found.values()}) == len(found)
-    assert found["oh"].role == theme.of_method("oh")
-    online = paper.looks_of(FIGURES["6"])
+    assert found["oh"].role == theme.method_role("oh")
+    online = paper.figure_styles(FIGURES["6"])
     assert key == "8" or all(online[name] == look for name, look in found.items() if name in online)
 
 
@@ -67,14 +67,14 @@ def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dar
 def test_few_lines_are_named_beside_their_ends_and_many_in_a_legend_by_method():
     few = drawn(build_sweep(base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "mlh"}], seeds=3))
     assert [one.label for one in few.series if one.kind == "line"] == ["OH", "MLH"]
-    assert not any(one.listed for one in few.series) and not many(few)
+    assert not any(one.listed for one in few.series) and not has_long_legend(few)
     cases = [{"method": name, "sigma": sigma} for name in ("oh", "mlh") for sigma in (0.5, 1.0, 2.0, 4.0, 8.0)]
     more = drawn(build_sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
     lines = [one for one in more.series if one.kind == "line"]
     assert len(lines) == sum(one.listed for one in more.series) == 10 and not any(one.label for one in lines)
     assert [one.group for one in lines] == ["oh"] * 5 + ["mlh"] * 5 and all(one.spread is None for one in lines)
     fig = pickable(more)
-    assert many(more) and fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0
+    assert has_long_legend(more) and fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0
     below = legend_html(more)
     assert below.count('"listitem"') == below.count("<img") == 10 and all(
         f"<span>{one.name}<" in below for one in lines
@@ -205,7 +205,7 @@ def test_shapes_are_drawn_and_said_once():
 
 def test_two_linked_charts_share_their_x_and_are_read_at_once():
     upper, lower = (Chart(name, Axis("pairs"), Axis(name), (line("a"), line("b"))) for name in ("mAP", "recall@10"))
-    fig = linked(upper, lower)
+    fig = stack_linked(upper, lower)
     assert [trace.yaxis for trace in fig.data] == [None, None, "y2", "y2"] and fig.layout.hoversubplots == "axis"
     assert all(trace.xaxis is None for trace in fig.data), "on one x axis, as that kind of pointer needs"
     assert [bool(trace.showlegend) for trace in fig.data] == [True, True, False, False]

@@ -9,7 +9,7 @@ import pytest
 from ohash.runtime import threads
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.progress import drain
-from ohash.runtime.threads import batches, in_parallel, together
+from ohash.runtime.threads import batches, in_parallel, run_side_by_side
 
 
 @pytest.fixture(params=[1, 3])
@@ -68,9 +68,9 @@ def test_slices_side_by_side_give_what_they_give_alone(cores):
             yield at / steps
         return steps
 
-    assert drain(together([count(3), count(0), count(5)])) == [3, 0, 5]
-    assert drain(together([])) == []
-    shares = list(together([count(3), count(5)]))
+    assert drain(run_side_by_side([count(3), count(0), count(5)])) == [3, 0, 5]
+    assert drain(run_side_by_side([])) == []
+    shares = list(run_side_by_side([count(3), count(5)]))
     assert shares == sorted(shares) and shares[-1] == 1
 
 

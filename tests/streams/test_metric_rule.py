@@ -90,8 +90,10 @@ def test_equal_points_are_measured_once(metric, distinct, monkeypatch):
     dataset = Dataset.from_arrays(X, metric=metric)
     parts = split(dataset, 0)
     measured = []
-    apart = MetricSimilarity._apart
-    monkeypatch.setattr(MetricSimilarity, "_apart", lambda self, i, j: (measured.append(len(i)), apart(self, i, j))[1])
+    apart = MetricSimilarity._distances
+    monkeypatch.setattr(
+        MetricSimilarity, "_distances", lambda self, i, j: (measured.append(len(i)), apart(self, i, j))[1]
+    )
     source = MetricSimilarity(dataset, parts.train, parts.database)
     near = source.relevant(parts.test, parts.database)
     share = source.natural_share
@@ -107,7 +109,7 @@ def test_whole_numbers_need_no_second_look(monkeypatch):
     X = np.random.default_rng(0).integers(0, 2, (300, 24)).astype(np.float32)
     dataset = Dataset.from_arrays(X)
     parts = split(dataset, 0)
-    monkeypatch.setattr(MetricSimilarity, "_apart", None)
+    monkeypatch.setattr(MetricSimilarity, "_distances", None)
     source = MetricSimilarity(dataset, parts.train, parts.database)
     near = source.relevant(parts.test, parts.database)
     monkeypatch.undo()

@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 
 from ohash.engine.snapshot import Snapshot
-from ohash.ui.session.broadcast import LOOKS, PATH, QUALITY, ROUTES, Broadcast, Look
+from ohash.ui.session.broadcast import MOST_PICTURES, PATH, QUALITY, ROUTES, Broadcast, ChartSwitches
 
 looks = st.builds(
-    Look, st.sampled_from(list(QUALITY)), st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.booleans()
+    ChartSwitches,
+    st.sampled_from(list(QUALITY)),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
 
 
@@ -26,13 +32,13 @@ class Stage:
 
     def __init__(self) -> None:
         self.seq, self.time = 1, 0.0
-        self.drawn: Counter[tuple[int, Look]] = Counter()
+        self.drawn: Counter[tuple[int, ChartSwitches]] = Counter()
         self.broadcast = Broadcast(self.newest, self.draw, clock=lambda: self.time)
 
     def newest(self) -> Snapshot | None:
         return cast(Snapshot, SimpleNamespace(seq=self.seq)) if self.seq else None
 
-    def draw(self, now: Snapshot, look: Look) -> str:
+    def draw(self, now: Snapshot, look: ChartSwitches) -> str:
         self.drawn[now.seq, look] += 1
         return f"<p>{now.seq}</p>"
 
@@ -59,8 +65,8 @@ async def answer(path: str, query: str) -> tuple[int, Any]:
 
 
 @given(look=looks)
-def test_a_look_reads_back_from_its_address(look: Look) -> None:
-    assert Look.read(look.query()) == look
+def test_a_look_reads_back_from_its_address(look: ChartSwitches) -> None:
+    assert ChartSwitches.read(look.query()) == look
 
 
 def test_a_picture_is_sent_with_its_number_and_not_twice() -> None:
@@ -77,7 +83,7 @@ def test_a_moment_is_drawn_once_for_all_who_look_alike_and_once_more_for_others(
     gate = threading.Event()
     draw = stage.draw
 
-    def slow(now: Snapshot, look: Look) -> str:
+    def slow(now: Snapshot, look: ChartSwitches) -> str:
         assert gate.wait(30)
         return draw(now, look)
 
@@ -91,7 +97,7 @@ def test_a_moment_is_drawn_once_for_all_who_look_alike_and_once_more_for_others(
         return await asyncio.gather(*asked)
 
     assert [status for status, _ in asyncio.run(crowd())] == 25 * [200]
-    assert stage.drawn == {(1, Look()): 1, (1, Look(dark=True)): 1}
+    assert stage.drawn == {(1, ChartSwitches()): 1, (1, ChartSwitches(dark=True)): 1}
     stage.time = 10.0  # the run rests
     assert stage.ask("after=1")[0] == 204 and stage.drawn.total() == 2
 
@@ -123,7 +129,7 @@ def test_without_a_run_or_its_key_there_is_no_picture() -> None:
 def test_forged_addresses_get_an_ordinary_picture(query: str) -> None:
     stage = Stage()
     assert stage.ask(query)[0] == 200
-    assert set(stage.drawn) == {(1, Look())}
+    assert set(stage.drawn) == {(1, ChartSwitches())}
 
 
 def test_many_ways_of_looking_do_not_fill_the_memory() -> None:
@@ -132,4 +138,4 @@ def test_many_ways_of_looking_do_not_fill_the_memory() -> None:
                 for d in "01" for e in "01"]  # fmt: skip
     for query in switches:
         assert stage.ask(query)[0] == 200
-    assert len(stage.drawn) == 32 > LOOKS == len(stage.broadcast._pictures)
+    assert len(stage.drawn) == 32 > MOST_PICTURES == len(stage.broadcast._pictures)

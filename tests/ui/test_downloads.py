@@ -17,7 +17,7 @@ def test_a_file_outlives_the_next_runs_of_a_page_and_makes_room_for_others(monke
     monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(media_file_mgr=manager))
 
     def press(content: str) -> str:
-        make = downloads.lasting(lambda: content, "a.csv", "text/csv")
+        make = downloads.keep_download(lambda: content, "a.csv", "text/csv")
         return manager.execute_deferred(manager.add_deferred(make, "text/csv", "0.1", "a.csv")).rpartition("/")[2]
 
     first = press("pairs,mAP")

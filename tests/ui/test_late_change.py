@@ -64,7 +64,7 @@ def test_an_older_picture_does_not_undo_a_newer_press(session: Session) -> None:
     live_run.follow_changes(session, replace(now, extra={"ack": session.last_change - 1}))
     assert session.pending == {"beta": 0.8}
     live_run.follow_changes(session, now)
-    assert session.pending == {} and session.params.in_force().model.beta == 0.8
+    assert session.pending == {} and session.params.with_current_values().model.beta == 0.8
 
 
 def test_presses_that_follow_each_other_after_the_end_are_one_change(

@@ -38,7 +38,7 @@ def test_parameters_with_sliders_in_sight_have_chips_too() -> None:
     app.button(key="chip_T").click().run()
     assert not app.exception and session_of(app).params.method == "oh", "one model is OH"
     app.button(key="chip_beta").click().run()
-    until(app, lambda: session_of(app).params.in_force().model.beta == 0.5)
+    until(app, lambda: session_of(app).params.with_current_values().model.beta == 0.5)
     assert session_of(app).params.changes, "on the running model"
     assert not any(button.key in ("chip_T", "chip_beta") for button in app.button)
 

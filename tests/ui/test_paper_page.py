@@ -18,7 +18,7 @@ from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, QUICK
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.tables import figure_table
-from ohash.plots.paper import charts, looks_of
+from ohash.plots.paper import charts, figure_styles
 from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
@@ -143,10 +143,12 @@ def test_ones_own_method_is_drawn_where_methods_are_compared(mine: str, home: Pa
     (chart,) = charts(measured, figure)
     assert "Mine (yours)" in {line.name for line in chart.series} and "Mine (yours) has the highest" in chart.title
     assert [row[1] for row in figure_table(measured, figure).rows if row[2] != "–"] == ["Mine (yours)"]
-    looks = looks_of(figure)
+    looks = figure_styles(figure)
     forget_plugins()
     os.environ[registry.PLUGINS] = ""
-    assert {key: look for key, look in looks.items() if key != mine} == looks_of(figure), "no other changes its look"
+    assert {key: look for key, look in looks.items() if key != mine} == figure_styles(figure), (
+        "no other changes its look"
+    )
 
 
 def test_ones_own_method_can_be_run_alone_and_is_said_to_be_missing(mine: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ def test_a_press_that_comes_with_a_fragment_is_not_counted(
 ) -> None:
     monkeypatch.setattr(slots, "get_script_run_ctx", lambda: SimpleNamespace(fragment_ids_this_run=fragments))
     pressed: list[int] = []
-    slots.once(pressed.append)(7)
+    slots.once_per_press(pressed.append)(7)
     assert pressed == [7] * counted
 
 
@@ -31,4 +31,4 @@ def test_callbacks_of_buttons_run_once() -> None:
     for one in ui.rglob("*.py"):
         for line in one.read_text().splitlines():
             if "on_click=" in line:
-                assert "on_click=once(" in line or 'on_click="ignore"' in line, f"{one.name}: {line.strip()}"
+                assert "on_click=once_per_press(" in line or 'on_click="ignore"' in line, f"{one.name}: {line.strip()}"

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot, to_frame
-from ohash.plots.runs import brushed, overlay, parallel_axes, parallel_option
+from ohash.plots.runs import overlay, parallel_axes, parallel_option, runs_in_boxes
 from ohash.runtime.folders import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
@@ -420,10 +420,10 @@ def test_boxes_on_parallel_coordinates_filter_the_runs(pictures: list[Snapshot])
     option = parallel_option(lines, axes)
     assert len(option["series"]) == 3 + 1 and option["xAxis"]["data"][0].startswith("C\n")
     upper = {"coord_range": [[0, 0], [0.8, 1.1]]}
-    (only,) = brushed(lines, axes, [upper])
+    (only,) = runs_in_boxes(lines, axes, [upper])
     assert dict(only.settings)["C"] == max(dict(line.settings)["C"] for line in lines)
-    assert brushed(lines, axes, []) == lines
-    assert brushed(lines, axes, [upper, {"coord_range": [[0, 0], [-0.1, 0.2]]}]) == []
+    assert runs_in_boxes(lines, axes, []) == lines
+    assert runs_in_boxes(lines, axes, [upper, {"coord_range": [[0, 0], [-0.1, 0.2]]}]) == []
     app = page(pictures)
     app.session_state["runs_parallel_open"] = True
     app.run()

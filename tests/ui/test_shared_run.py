@@ -97,7 +97,7 @@ def test_the_link_has_a_change_before_her_own_run_has_caught_up(
     monkeypatch.setattr(live_run, "compile_in_worker", lambda: busy.wait(60))
     live_run.set_live(other, "beta", 0.7)
     live_run.set_live(other, "beta", 0.8)
-    own, promised = live_run.runner(other), live_run.linked(other)
+    own, promised = live_run.runner(other), live_run.address_params(other)
     assert displayed_snapshot(other, own) is other.shared_until is not None
     assert [(change.at, change.value) for change in promised.changes] == [(other.shared_until.t, 0.8)]
     busy.set()
@@ -107,7 +107,7 @@ def test_the_link_has_a_change_before_her_own_run_has_caught_up(
         now = displayed_snapshot(other, own)
         if now is not None:
             live_run.follow_changes(other, now)
-        seen.append(live_run.linked(other))
+        seen.append(live_run.address_params(other))
         return other.shared_until is None
 
     until(caught_up)

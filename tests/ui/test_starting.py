@@ -15,7 +15,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(server_start, "warm", lambda: done.append("warm"))
+    monkeypatch.setattr(server_start, "warm_up", lambda: done.append("warm"))
     monkeypatch.setattr(server_start, "recording", lambda: done.append("recording"))
 
     async def life() -> None:

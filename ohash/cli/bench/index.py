@@ -117,13 +117,13 @@ def _codes(source: tuple[str, str, int] | None, n: int) -> tuple[Codes, Codes]:
     model, X = run.model(), np.asarray(run.world.dataset.X, np.float32)
 
     def encoded(count: int, seed: int) -> Codes:
-        parts = [np.asarray(model.encode(run.world.feature_map.transform(x))) for x in between(X, count, seed)]
+        parts = [np.asarray(model.encode(run.world.feature_map.transform(x))) for x in mixture_blocks(X, count, seed)]
         return np.concatenate(parts)
 
     return encoded(n, 0), encoded(QUERIES, 1)
 
 
-def between(X: npt.NDArray[np.float32], n: int, seed: int) -> Iterator[npt.NDArray[np.float32]]:
+def mixture_blocks(X: npt.NDArray[np.float32], n: int, seed: int) -> Iterator[npt.NDArray[np.float32]]:
     """Blocks of n points, each a random mixture of a row and three of its ten nearest rows."""
     from ohash.evaluation.neighbours import exact_neighbours  # noqa: PLC0415
 

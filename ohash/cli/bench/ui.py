@@ -74,7 +74,7 @@ def measure(minutes: float, results: Results) -> None:
                 _memory(page, server.process.pid, minutes, results)
             _layout_shift(browser, server.url, results)
             _five(browser, server.url, page, results)
-            _closing(page, server.process.pid, results)
+            _measure_closing(page, server.process.pid, results)
     finally:
         server.stop()
 
@@ -115,7 +115,7 @@ def _pairs(page: Any) -> int:
     return int(page.evaluate("Number(document.querySelector('.ohash-status').dataset.pairs)"))
 
 
-def _over(page: Any, seconds: float) -> tuple[float, float]:
+def _update_rate(page: Any, seconds: float) -> tuple[float, float]:
     """(updates per second, share of long tasks) over some seconds."""
     ticks, long = page.evaluate("[window.ticks, window.long]")
     page.wait_for_timeout(seconds * 1000)
@@ -126,7 +126,7 @@ def _over(page: Any, seconds: float) -> tuple[float, float]:
 def _rates(page: Any, headless: float, results: Results) -> None:
     page.evaluate("document.querySelectorAll('canvas').forEach((c) => { c.dataset.mark = '1'; })")
     before, received, start = _pairs(page), page.received, time.perf_counter()
-    hertz, long = _over(page, SECONDS)
+    hertz, long = _update_rate(page, SECONDS)
     watched = (_pairs(page) - before) / (time.perf_counter() - start)
     drawn = page.evaluate("[...document.querySelectorAll('canvas')].map((c) => c.dataset.mark === '1')")
     results.show("updates per second, four live charts", hertz, "Hz", "4.5 or more")
@@ -160,7 +160,7 @@ def slider_times(page: Any) -> list[float]:
 def _server_cost(page: Any, pid: int, results: Results) -> None:
     """CPU time of the server per update, without the threads of runs, which yield to it."""
     start = _cpu(pid) - _cpu_of_runs(pid)
-    hertz, _ = _over(page, SECONDS)
+    hertz, _ = _update_rate(page, SECONDS)
     spent = _cpu(pid) - _cpu_of_runs(pid) - start
     results.show("server CPU per update, without the run", 1000 * spent / max(1, hertz * SECONDS), "ms", "20")
 
@@ -204,7 +204,7 @@ def _five(browser: Any, url: str, first: Any, results: Results) -> None:
         page.close()
 
 
-def _closing(page: Any, pid: int, results: Results) -> None:
+def _measure_closing(page: Any, pid: int, results: Results) -> None:
     page.close()
     start = time.perf_counter()
     while time.perf_counter() - start < 60:

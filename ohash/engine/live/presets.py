@@ -8,7 +8,7 @@ from ohash.engine.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
-class Beside:
+class SecondRun:
     """A second run to compare with: what it is called, and what differs (None: the default of its method)."""
 
     label: str
@@ -24,7 +24,7 @@ class Preset:
     story: str
     takeaway: str
     values: dict[str, Any] = field(default_factory=dict)
-    beside: Beside | None = None
+    beside: SecondRun | None = None
 
     def params(self) -> ExperimentParams:
         """The experiment."""
@@ -71,39 +71,39 @@ PRESETS = (
         "After 10,000 pairs the feature space is rotated. A copy that stops learning there never recovers; OH does.",
         "{since:,.0f} pairs after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
         {"drift": "rotate", "drift_at": 10_000, "drift_size": 0.5, "C": 1.0, "center": "ema"},
-        Beside("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
+        SecondRun("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
     ),
     Preset(
         "small-beta", "β too small",
         "Dissimilar pairs only need 10 % different bits, so that few of them teach anything.",
         "{update_rate:.0%} of the pairs still trigger an update, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
         "{map:.2f}, with β = 0.5 it is {beside_map:.2f}.",
-        {"beta": 0.1}, Beside("β = 0.5", {"beta": 0.5}),
+        {"beta": 0.1}, SecondRun("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "large-beta", "β too large",
         "Dissimilar pairs should differ in 90 % of the bits, which cannot hold for ten classes at once.",
         "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
         "{beside_map:.2f}.",
-        {"beta": 0.9}, Beside("β = 0.5", {"beta": 0.5}),
+        {"beta": 0.9}, SecondRun("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "mmoh", "MMOH against OH",
         "Four models of 24 bits against one of 96: the same storage, so the comparison is fair.",
         "With {bits:.0f} total bits MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
-        {"method": "mmoh", "T": 4, "r": 24}, Beside("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
+        {"method": "mmoh", "T": 4, "r": 24}, SecondRun("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
     ),
     Preset(
         "no-centring", "No centring",
         "Kernel values are all positive: without subtracting their mean, most of the first hyperplanes miss the data.",
         "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {beside_map_start:.2f} → {beside_map:.2f}.",
-        {"center": "none"}, Beside("centred", {"center": "frozen"}),
+        {"center": "none"}, SecondRun("centred", {"center": "frozen"}),
     ),
     Preset(
         "noise", "Noisy clicks",
         "30 % of the pairs carry the wrong label, as real clicks do.",
         "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {beside_map:.2f}.",
-        {"noise": 0.3}, Beside("no wrong labels", {"noise": 0.0}),
+        {"noise": 0.3}, SecondRun("no wrong labels", {"noise": 0.0}),
     ),
     Preset(
         "paper", "The paper's setting",

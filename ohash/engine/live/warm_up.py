@@ -20,12 +20,12 @@ _one_at_a_time = threading.Lock()
 _tried = False
 
 
-def warm() -> None:
+def warm_up() -> None:
     """Run the first preset for a few pairs and drop it; what is wrong with it, its own run says.
 
     Where kernels have to be compiled first, that starts in the background.
     """
-    if kernel_cache.cold():
+    if kernel_cache.is_cold():
         threading.Thread(target=_compile_behind, name="ohash-compiling", daemon=True).start()
         return
     with suppress(OSError, ValueError):
@@ -41,7 +41,7 @@ def compile_in_worker() -> None:
     """
     global _tried  # noqa: PLW0603
     with _one_at_a_time:
-        if _tried or not kernel_cache.cold():
+        if _tried or not kernel_cache.is_cold():
             return
         _tried = True
         params = PRESETS[0].params().with_values(pairs=FEW_PAIRS)

@@ -40,14 +40,14 @@ class Tree(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Quantised:
+class QuantisedFeatures:
     """Codes (d, n) of at most BINS values, and the thresholds between them: x <= thresholds[j][b] iff its code <= b."""
 
     codes: npt.NDArray[np.uint8]
     thresholds: list[Floats]
 
     @classmethod
-    def of(cls, X: npt.NDArray[np.float64]) -> "Quantised":
+    def from_matrix(cls, X: npt.NDArray[np.float64]) -> "QuantisedFeatures":
         """Thresholds halfway between distinct values; if a feature has more than BINS, between some, evenly chosen."""
         codes, thresholds = np.empty(X.shape[::-1], np.uint8), []
         for j, x in enumerate(X.T):
@@ -154,7 +154,9 @@ def heaviest(p: Rows) -> Rows:
     return np.flatnonzero(p >= ordered[np.searchsorted(100 * sums, KEPT_PERCENT * sums[-1])])
 
 
-def boost(quantised: Quantised, z: Rows, trees: int, depth: int, rng: np.random.Generator) -> tuple[float, list[Tree]]:
+def boost(
+    quantised: QuantisedFeatures, z: Rows, trees: int, depth: int, rng: np.random.Generator
+) -> tuple[float, list[Tree]]:
     """(base, trees) that predict z in {-1, +1}, of which both must occur."""
     codes, thresholds = quantised.codes, quantised.thresholds
     (d, n), cuts = codes.shape, np.array([len(one) for one in thresholds])

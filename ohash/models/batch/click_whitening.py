@@ -19,7 +19,7 @@ from ohash.core.codes import hamming
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec, Trace
 from ohash.models.learners import first_matrix
-from ohash.models.linear import Fitted
+from ohash.models.linear import FittedHalfSpaces
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.threads import one_blas_thread
 
@@ -83,13 +83,13 @@ def discriminants(C: Floats, T: Floats, k: int, *, weigh: bool) -> Floats:
     return np.asarray(axes * np.maximum(signal, LEAST_WEIGHT) if weigh else axes)
 
 
-class ClickWhitening(Fitted):
+class ClickWhitening(FittedHalfSpaces):
     """h = sgn(Rᵀ Vᵀ C^(-1/2) (x - mean))."""
 
     key = "click_whitening"
     Params = ClickWhiteningParams
     params: ClickWhiteningParams
-    ARRAYS = (*Fitted.ARRAYS, "_sums", "_counts", "_waiting", "_waiting_s", "mean")
+    ARRAYS = (*FittedHalfSpaces.ARRAYS, "_sums", "_counts", "_waiting", "_waiting_s", "mean")
 
     def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
         """Parameters by keyword, or as one object; `W` (d, r) is the hash until the first pairs replace it."""

@@ -20,7 +20,7 @@ from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
 from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.block_cuts import Blocks
-from ohash.models.batch.boosted_trees import Quantised, Tree, boost
+from ohash.models.batch.boosted_trees import QuantisedFeatures, Tree, boost
 from ohash.models.batch.sdh import indicator
 from ohash.models.hasher import Hasher
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
@@ -165,7 +165,7 @@ class FastHash(Hasher):
         sample = rng.permutation(len(X))[: p.labelled]
         X, pairs = X[sample], Pairs(similarity.subset(sample), p.neighbours, rng)
         grown: list[tuple[float, list[Tree]]] = []
-        quantised = Quantised.of(X)
+        quantised = QuantisedFeatures.from_matrix(X)
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
         for k in range(self.r):
@@ -181,7 +181,7 @@ class FastHash(Hasher):
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 
-    def _grow(self, quantised: Quantised, z: Rows, k: int) -> tuple[float, list[Tree]]:
+    def _grow(self, quantised: QuantisedFeatures, z: Rows, k: int) -> tuple[float, list[Tree]]:
         """(base, trees) that predict bit k."""
         if (z == z[0]).all():
             return float(z[0]), []

@@ -14,7 +14,7 @@ from ohash.core.arrays import Floats, Reals
 from ohash.core.codes import sgn
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import Fitted
+from ohash.models.linear import FittedHalfSpaces
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
@@ -81,7 +81,7 @@ def quantise(V: Floats, R: Floats, iterations: int) -> tuple[Floats, Floats]:
     return R, objective
 
 
-class ITQ(Fitted):
+class ITQ(FittedHalfSpaces):
     """h = sgn(RᵀPᵀ(x - mean)), P the principal axes and R the learnt rotation."""
 
     key = "itq"

@@ -23,7 +23,7 @@ from ohash.core.codes import sgn
 from ohash.core.parameters import param, validate
 from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.sdh import indicator
-from ohash.models.linear import Fitted
+from ohash.models.linear import FittedHalfSpaces
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
@@ -162,7 +162,7 @@ def spectral(white: Floats, M: Floats) -> Floats:
     return a * np.sqrt(len(white) / length) if length > 0 else a
 
 
-class KSH(Fitted):
+class KSH(FittedHalfSpaces):
     """h = sgn(Aᵀ(x - mean)), x the kernel features."""
 
     key = "ksh"

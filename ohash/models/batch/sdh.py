@@ -19,7 +19,7 @@ from ohash.core.arrays import Floats
 from ohash.core.parameters import param, validate
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import Fitted
+from ohash.models.linear import FittedHalfSpaces
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
 
@@ -111,7 +111,7 @@ def objective(Y: Floats, B: Floats, W: Floats, hashed: Floats, P: Floats, lambda
     return float(fit + nu * (np.square(B - hashed).sum() + RIDGE * np.square(P).sum()))
 
 
-class SDH(Fitted):
+class SDH(FittedHalfSpaces):
     """h = sgn(Pᵀ(x - mean) + p_0)."""
 
     key = "sdh"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.parameters import param, validate
 from ohash.models.base import PAPER, HasherSpec
-from ohash.models.linear import Drawn
+from ohash.models.linear import DrawnHalfSpaces
 from ohash.runtime.frames import Arrays
 
 
@@ -33,7 +33,7 @@ class LSHParams:
         validate(self)
 
 
-class LSH(Drawn):
+class LSH(DrawnHalfSpaces):
     """h = sgn(Wᵀ(x - mean)), W ~ N(0, 1) drawn once.
 
     >>> LSH(r=12, seed=1).encode([[1.0, 2.0], [3.0, 4.0]]).shape

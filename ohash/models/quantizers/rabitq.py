@@ -54,7 +54,7 @@ class RaBitQParams(RotatedParams):
 
 
 @dataclass(frozen=True, eq=False)
-class Quantised:
+class QuantisedVectors:
     """A compressed database: packed codes (n, ceil(r/8)), and per item <Rx', b> and ||x - mean||.
 
     `refinement` (n, (B - 1) ceil(r/8)) holds the other planes, that of the largest k first.
@@ -91,7 +91,7 @@ class RaBitQ(RotatedAboutMean):
         """Per item in addition to its code: two floats, and the other planes."""
         return 8 + (self.params.dim_bits - 1) * -(-self.r // 8)
 
-    def quantise(self, X: npt.ArrayLike) -> Quantised:
+    def quantise(self, X: npt.ArrayLike) -> QuantisedVectors:
         """What is stored of the rows of X: r bits and two floats each."""
         projected, norm = self._rotate(X)
         if self.params.dim_bits == 1:
@@ -104,11 +104,11 @@ class RaBitQ(RotatedAboutMean):
             alignment = np.einsum("nk,nk->n", projected, b, dtype=np.float64) / np.sqrt(self.r)
         codes = Codes(pack(bits), self.r, self.version)
         refinement = np.concatenate([pack(plane) for plane in planes], axis=1) if planes else np.zeros((0, 0), np.uint8)
-        return Quantised(codes, alignment.astype(np.float32), norm.astype(np.float32), refinement)
+        return QuantisedVectors(codes, alignment.astype(np.float32), norm.astype(np.float32), refinement)
 
-    def estimate(self, queries: npt.ArrayLike, database: "npt.ArrayLike | Quantised") -> npt.NDArray[np.float32]:
+    def estimate(self, queries: npt.ArrayLike, database: "npt.ArrayLike | QuantisedVectors") -> npt.NDArray[np.float32]:
         """Estimated cosines about the mean, <q', x'>, (queries, items); a database of vectors is quantised first."""
-        stored = database if isinstance(database, Quantised) else self.quantise(database)
+        stored = database if isinstance(database, QuantisedVectors) else self.quantise(database)
         Rq = self._round(self._rotate(queries)[0])
         cosines = np.empty((len(Rq), len(stored)), np.float32)
         planes = np.asarray(stored.codes)
@@ -124,7 +124,7 @@ class RaBitQ(RotatedAboutMean):
         Rq, norm = self._rotate(queries)
         return np.asarray(self._round(Rq) * norm[:, None], np.float32)
 
-    def decode(self, stored: Quantised) -> npt.NDArray[np.float32]:
+    def decode(self, stored: QuantisedVectors) -> npt.NDArray[np.float32]:
         """What items stand for, (items, r): <R(q - mean), decoded> estimates <q - mean, x - mean>."""
         b = unpack(np.asarray(stored.codes), self.r).astype(np.float32)
         width = stored.codes.shape[1]
@@ -152,10 +152,10 @@ class RaBitQ(RotatedAboutMean):
         return np.concatenate([np.float32(weight) * plane for weight in weights], axis=1)
 
     def estimate_distances(
-        self, queries: npt.ArrayLike, database: "npt.ArrayLike | Quantised"
+        self, queries: npt.ArrayLike, database: "npt.ArrayLike | QuantisedVectors"
     ) -> npt.NDArray[np.float32]:
         """Estimated squared Euclidean distances ||q - x||², from the estimated cosines and the exact norms."""
-        stored = database if isinstance(database, Quantised) else self.quantise(database)
+        stored = database if isinstance(database, QuantisedVectors) else self.quantise(database)
         norm_q = self._rotate(queries)[1].astype(np.float32)[:, None]
         cosines = self.estimate(queries, stored)
         return np.asarray(norm_q**2 + stored.norm**2 - 2 * norm_q * stored.norm * cosines, np.float32)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import Drawn
+from ohash.models.linear import DrawnHalfSpaces
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def random_rotation(d: int, r: int, rng: np.random.Generator) -> npt.NDArray[np.
     return np.concatenate(blocks, axis=1)
 
 
-class Rotated(Drawn):
+class Rotated(DrawnHalfSpaces):
     """h = sgn(Rᵀ(x - mean)), R drawn once."""
 
     key = "rotated"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import Drawn
+from ohash.models.linear import DrawnHalfSpaces
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def chosen_axes(d: int, params: SignParams, instead: str) -> npt.NDArray[np.floa
     return np.eye(d, r)
 
 
-class Sign(Drawn):
+class Sign(DrawnHalfSpaces):
     """h = sgn(x - mean)."""
 
     key = "sign"

@@ -109,20 +109,20 @@ def title_of(now: Snapshot) -> str:
     return known[now.params.method].title if now.params.method in known else now.params.method
 
 
-def nothing(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:
+def empty_chart(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:
     """A chart without series that says why."""
     return Chart(title, x, y, caption=caption, alt=f"{title}. {caption}")
 
 
-def without(now: Snapshot, what: str, x: Axis, y: Axis) -> Chart:
+def unavailable_chart(now: Snapshot, what: str, x: Axis, y: Axis) -> Chart:
     """A chart that this method does not have, or not yet."""
     if "cum_R" in now.columns:
-        return nothing(f"No {what} yet", x, y, NO_UPDATE_YET if now.t else NOTHING_YET)
+        return empty_chart(f"No {what} yet", x, y, NO_UPDATE_YET if now.t else NOTHING_YET)
     if learns_from_pairs(now):
         why = f"{title_of(now)} learns from pairs, but reports neither a loss nor a step size."
     else:
         why = f"{title_of(now)} does not learn from pairs, so it has no {what}."
-    return nothing(f"{title_of(now)} has no {what}", x, y, why)
+    return empty_chart(f"{title_of(now)} has no {what}", x, y, why)
 
 
 def learns_from_pairs(now: Snapshot) -> bool:

@@ -57,8 +57,11 @@ def side_by_side(mine: Chart, other: Chart, name: str, bits: tuple[int, int] | N
     if mine.empty or other.empty:
         return mine
     theirs = {one.name: one for one in _same_length(mine, other)}
-    added = [_outline(theirs[key], name) if theirs[key].kind == "step" else _line(_within(theirs[key], mine.x), name)
-             for key in CURVES if key in theirs]  # fmt: skip
+    added = [
+        _outline(theirs[key], name) if theirs[key].kind == "step" else _line(_clip_to_axis(theirs[key], mine.x), name)
+        for key in CURVES
+        if key in theirs
+    ]
     if all(key in theirs for key in STEPS):
         added.append(replace(_outline(_all_steps(theirs), name), name=name, role=ROLE))
     own = {one.name: one for one in mine.series}
@@ -76,7 +79,7 @@ def side_by_side(mine: Chart, other: Chart, name: str, bits: tuple[int, int] | N
     return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
 
 
-def _within(one: Series, x: Axis) -> Series:
+def _clip_to_axis(one: Series, x: Axis) -> Series:
     """A line up to the end of the axis: a run that is further along would press the other one flat."""
     if x.hi is None or one.kind != "line" or not len(one.x) or one.x[-1] <= x.hi:
         return one

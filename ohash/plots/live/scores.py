@@ -16,7 +16,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.metrics import METRICS, Metric
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.live.axes import first, last, marks, nothing, pairs_axis, share_limits, x_of
+from ohash.plots.live.axes import empty_chart, first, last, marks, pairs_axis, share_limits, x_of
 from ohash.plots.live.other_runs import MAX_POINTS, Ghost, comparable
 
 Floats = npt.NDArray[Any]
@@ -111,7 +111,7 @@ def quality(
     y_axis = Axis(score.short, lo=lo, hi=hi, format="share")
     y = _auc_values(now, "auc") if metric == "auc" else y
     if not np.isfinite(y).any():
-        empty = nothing(f"{of}: {score.short} has not been measured yet", x, y_axis)
+        empty = empty_chart(f"{of}: {score.short} has not been measured yet", x, y_axis)
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
     if metric == "auc":
         recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
@@ -130,7 +130,9 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
     """Agreement with the labels and with the original distance in one chart, because they go opposite ways."""
     x, source = pairs_axis(now, log=log), now.checkpoints
     if not np.isfinite(source["map"]).any():
-        return nothing("Labels and distance have not been measured yet", x, Axis("score", lo=0, hi=1, format="share"))
+        return empty_chart(
+            "Labels and distance have not been measured yet", x, Axis("score", lo=0, hi=1, format="share")
+        )
     parts = []
     curves = []
     for key, role in (("map", "labels"), ("recall_10", "distance")):
@@ -165,7 +167,7 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
         curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
         parts.insert(0, f"mAP {formats.share(last(points))}")
     if not curves:
-        return nothing("No new point has queried the table yet", x, y_axis)
+        return empty_chart("No new point has queried the table yet", x, y_axis)
     title = f"New points and pairs, before they are learnt: {', '.join(parts)}"
     caption = "Each new point searches the table as it was; each new pair is ranked by its Hamming distance."
     lo, hi = share_limits(*(series.y for series in curves))
@@ -178,7 +180,9 @@ def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
     x, source = pairs_axis(now, log=log), now.checkpoints
     stored, fresh = source["map"], source["map_fresh"]
     if not np.isfinite(fresh).any():
-        return nothing("Stale and fresh codes have not been compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
+        return empty_chart(
+            "Stale and fresh codes have not been compared yet", x, Axis("mAP", lo=0, hi=1, format="share")
+        )
     lost = last(fresh) - last(stored)
     old, new = formats.share(last(stored)), formats.share(last(fresh))
     title = f"Stale codes cost {formats.share(lost)} mAP: {old} as stored, {new} fresh"
@@ -235,7 +239,7 @@ def _story(now: Snapshot, score: Score, y: Floats) -> str:
 
 
 def _present(now: Snapshot, score: Score) -> list[Series]:
-    role = theme.of_method(now.params.method)
+    role = theme.method_role(now.params.method)
     if score.column == "auc":
         x = x_of(now.columns)
         return [

@@ -17,15 +17,15 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import (
     current,
     decades,
+    empty_chart,
     first_x,
     last,
     learns_from_pairs,
     marks,
-    nothing,
     pairs_axis,
     round_up,
     title_of,
-    without,
+    unavailable_chart,
     x_of,
 )
 
@@ -42,7 +42,7 @@ def hills(now: Snapshot) -> Chart:
     x_axis = Axis("Hamming distance", unit="bits", lo=-0.5, hi=r + 0.5, format="count")
     y_axis = Axis("share of pairs", unit="%", lo=0, format="percent")
     if not similar.sum() + dissimilar.sum():
-        return nothing("No pair has arrived yet", x_axis, y_axis)
+        return empty_chart("No pair has arrived yet", x_axis, y_axis)
     width = -(-(r + 1) // MOST_BARS)
     curves = []
     x, *outlines = _skylines((dissimilar, similar), width)
@@ -92,18 +92,18 @@ def loss(
     y_axis = Axis(short, "log" if log or bound else "linear", lo=None if log or bound else 0)
     y_axis = replace(y_axis, format="number" if per_pair else "count")
     if not len(x):
-        return nothing(f"No {names[what]} yet", x_axis, y_axis)
-    frozen = _up_to_now(now, f"{key}_frozen", len(x)) / parts
+        return empty_chart(f"No {names[what]} yet", x_axis, y_axis)
+    frozen = _running_totals(now, f"{key}_frozen", len(x)) / parts
     curves = [Series("W frozen", x, frozen, role="frozen", dash="dashed", width=theme.NORMAL)]
-    say = formats.number if per_pair else formats.large
+    say = formats.number if per_pair else formats.approximate
     if key not in columns:
         learns = "learns from pairs" if learns_from_pairs(now) else "does not learn from pairs"
         joined = "but" if learns_from_pairs(now) else "and"
         title = f"{title_of(now)} {learns} {joined} reports no loss; the {label} of the first W: {say(last(frozen))}"
         caption = "Only the loss of the first W is known."
         return Chart(title, x_axis, y_axis, tuple(curves), marks(now), caption, f"{title}. Line chart.")
-    mine = _up_to_now(now, key, len(x)) / parts
-    role = theme.of_method(now.params.method)
+    mine = _running_totals(now, key, len(x)) / parts
+    role = theme.method_role(now.params.method)
     curves.append(Series("learning", x, mine, role=role, width=theme.THICK))
     less = 1 - last(mine) / last(frozen) if last(frozen) > 0 else 0.0
     verdict = f": {formats.percent(abs(less))} {'less' if less >= 0 else 'more'}" if last(frozen) > 0 else ""
@@ -124,9 +124,9 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     y_axis = Axis("share of updates", unit="%", lo=0, format="percent")
     if "cum_R" in now.columns and not counts.sum() and now.totals["ratio"].sum():
         why = f"None of them had a loss. {amount(int(now.totals['ratio'].sum()), 'update')} came before."
-        return nothing(_no_update(now), x_axis, y_axis, why)
+        return empty_chart(_no_update(now), x_axis, y_axis, why)
     if not counts.sum() or "cum_R" not in now.columns:
-        return without(now, "step size τ", x_axis, y_axis)
+        return unavailable_chart(now, "step size τ", x_axis, y_axis)
     edges = LogBins.edges()
     used = np.flatnonzero(counts)
     lo, hi = decades(C, float(edges[used[0]]), float(edges[used[-1] + 1]))
@@ -165,7 +165,7 @@ def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
     y_axis = Axis("uncapped step", "log")
     columns = now.columns
     if "ratio_q50" not in columns or not np.isfinite(columns["ratio_q50"]).any():
-        return without(now, "step size τ", x_axis, y_axis)
+        return unavailable_chart(now, "step size τ", x_axis, y_axis)
     x = x_of(columns)
     curves = [
         Series("90 %", x, columns["ratio_q90"], role="now", width=theme.THIN),
@@ -190,7 +190,7 @@ def update_rate(now: Snapshot, *, log: bool = True) -> Chart:
     y_axis = Axis("share", unit="%", lo=0, hi=100, format="percent")
     columns = now.columns
     if "update_rate" not in columns or not len(columns["pairs"]):
-        return without(now, "update rate", x_axis, y_axis)
+        return unavailable_chart(now, "update rate", x_axis, y_axis)
     x = x_of(columns)
     curves = (
         Series("pairs that changed W", x, 100 * columns["update_rate"], role="now", width=theme.THICK),
@@ -226,7 +226,7 @@ def _skylines(counts: tuple[Floats, ...], width: int) -> tuple[Floats, ...]:
     return rows * width + (width - 1) / 2, *(np.append(np.insert(one, 0, 0.0), 0.0)[rows + 1] for one in bars)
 
 
-def _up_to_now(now: Snapshot, name: str, n: int) -> Floats:
+def _running_totals(now: Snapshot, name: str, n: int) -> Floats:
     """A column of running totals, and the total of this moment where the last row is older."""
     column = now.columns[name]
     return column if len(column) == n else np.append(column, now.numbers[name])

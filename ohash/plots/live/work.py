@@ -9,7 +9,18 @@ import numpy.typing as npt
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.live.axes import decades, first, last, marks, nothing, pairs_axis, round_up, title_of, without, x_of
+from ohash.plots.live.axes import (
+    decades,
+    empty_chart,
+    first,
+    last,
+    marks,
+    pairs_axis,
+    round_up,
+    title_of,
+    unavailable_chart,
+    x_of,
+)
 
 Floats = npt.NDArray[Any]
 MOST_BARS = 256
@@ -20,10 +31,11 @@ def bits(now: Snapshot, *, log: bool = False) -> Chart:
     x_axis, judged = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("bits so far", lo=0, format="count")
     if not len(judged["pairs"]):
-        return nothing("No code has been recomputed yet", x_axis, y_axis)
+        return empty_chart("No code has been recomputed yet", x_axis, y_axis)
     recomputed, flipped = judged["recomputed"], judged["flipped"]
     of = f", {formats.percent(last(flipped) / last(recomputed))} of those" if last(recomputed) > 0 else ""
-    title = f"{formats.large(last(recomputed))} bits were recomputed and {formats.large(last(flipped))} changed{of}"
+    totals = [formats.approximate(last(column)) for column in (recomputed, flipped)]
+    title = f"{totals[0]} bits were recomputed and {totals[1]} changed{of}"
     if last(recomputed) == 0:
         title = "No bit of the code table was recomputed"
     curves = (
@@ -40,13 +52,13 @@ def per_bit(now: Snapshot) -> Chart:
     y_axis = Axis("updates", lo=0, format="count")
     counts = now.bit_updates.ravel()
     if not counts.any():
-        return without(now, "updates per bit", x_axis, y_axis)
+        return unavailable_chart(now, "updates per bit", x_axis, y_axis)
     curve, width = _bars("updates", counts)
     mean = float(counts.mean())
     lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
     most, least = int(counts.max()), int(counts.min())
     title = f"The busiest bit was updated {formats.count(most)} times, the least busy {formats.count(least)}"
-    caption = f"Dashed: the mean, {formats.large(mean)}. A bit that is never updated stays as it was drawn."
+    caption = f"Dashed: the mean, {formats.approximate(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     y_axis = Axis("updates", lo=0, hi=round_up(float(curve.y.max())), format="count")
     return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. One bar per bit.")
@@ -56,7 +68,9 @@ def bit_balance(now: Snapshot) -> Chart:
     """The share of ones of each bit: a bit that halves the data carries most, a constant one nothing."""
     y_axis = Axis("ones", unit="%", lo=0, hi=100, format="percent")
     if not now.bit_ones.size:
-        return nothing("The balance of the bits has not been measured yet", _bits_axis(*now.bit_updates.shape), y_axis)
+        return empty_chart(
+            "The balance of the bits has not been measured yet", _bits_axis(*now.bit_updates.shape), y_axis
+        )
     shares = now.bit_ones.ravel()
     curve, width = _bars("ones", 100 * shares)
     lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
@@ -79,14 +93,14 @@ def selections(now: Snapshot) -> Chart:
     y_axis = Axis("updates", lo=0, format="count")
     if len(now.selections) < 2:
         name = title_of(now)
-        return nothing(f"{name} has one model", x_axis, y_axis, f"{name} has no models to choose from; MMOH has.")
+        return empty_chart(f"{name} has one model", x_axis, y_axis, f"{name} has no models to choose from; MMOH has.")
     total = int(now.selections.sum())
     if total == 0:
-        return nothing("No model has been updated yet", x_axis, y_axis)
+        return empty_chart("No model has been updated yet", x_axis, y_axis)
     busiest = int(now.selections.argmax())
-    curve = Series("updates", np.arange(1, T + 1), now.selections, "bar", theme.of_method(now.params.method))
+    curve = Series("updates", np.arange(1, T + 1), now.selections, "bar", theme.method_role(now.params.method))
     share = formats.percent(now.selections[busiest] / total)
-    title = f"Model {busiest + 1} learnt most: {share} of {formats.large(total)} updates"
+    title = f"Model {busiest + 1} learnt most: {share} of {formats.approximate(total)} updates"
     line = Mark(total / T, "equal shares", "y", "reference", "dashed")
     caption = "A similar pair updates only the model that is nearest to it, a dissimilar one every model that needs it."
     y_axis = Axis("updates", lo=0, hi=round_up(float(now.selections.max())), format="count")
@@ -98,13 +112,13 @@ def cost(now: Snapshot, *, log: bool = False) -> Chart:
     x_axis, judged = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("CPU time", unit="s", lo=0)
     if not len(judged["pairs"]):
-        return nothing("No CPU time has been recorded yet", x_axis, y_axis)
+        return empty_chart("No CPU time has been recorded yet", x_axis, y_axis)
     parts = (("learning", "learn"), ("encoding", "encode"), ("evaluation", "evaluate"))
     x = x_of(judged)
     curves = tuple(Series(name, x, judged[f"cpu_{key}"], role=key) for name, key in parts)
     spent = [f"{formats.number(last(judged[f'cpu_{key}']), 2)} s {name}" for name, key in parts]
     title = f"CPU time: {', '.join(spent)}"
-    learnt = formats.large(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else formats.NONE
+    learnt = formats.approximate(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else formats.NONE
     caption = f"{learnt} pairs learnt per second. Encoding and evaluation happen at checkpoints."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Three lines over pairs.")
 
@@ -116,7 +130,7 @@ def certificate(now: Snapshot, *, log: bool = True) -> Chart:
     y_axis = Axis("relative gap", "log", lo=1e-17, hi=1, format="power")
     positive = gap[gap > 0]
     if not np.isfinite(gap).any():
-        return without(now, "certificate", x_axis, y_axis)
+        return unavailable_chart(now, "certificate", x_axis, y_axis)
     lo, hi = decades(*positive.tolist()) if len(positive) else (1e-17, 1e-15)
     curves = (Series("gap", x_of(judged), gap, role="now", width=theme.THICK),)
     title = f"Both sides of the identity agree up to {formats.number(last(gap), 2)} of their size"

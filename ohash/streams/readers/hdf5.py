@@ -37,7 +37,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
         limits.check_shape(source.name, rows, d)
         _check_decoded(source, limits, file, name)
         labels = find_companion(LABEL_NAMES, shapes, rows) is not None
-        tests = shapes["test"][0] if "test" in _beside(shapes, name, transposed=transposed) else 0
+        tests = shapes["test"][0] if "test" in _test_queries(shapes, name, transposed=transposed) else 0
         return Peek(rows, d, dtypes[name], labels=labels, tests=tests)
 
 
@@ -53,7 +53,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
             raise BadFileError(
                 f"{source.name} must use one of the distances {', '.join(METRICS)}, it declares {distance[:40]!r}"
             )
-        wanted = _beside(shapes, name, transposed=transposed)
+        wanted = _test_queries(shapes, name, transposed=transposed)
         if name == "train" and "test" in file and not wanted and not transposed:
             raise BadFileError(
                 f"{source.name} [test] must be a matrix of numbers of {d} columns, as train is, got "
@@ -70,7 +70,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
     )
 
 
-def _beside(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
+def _test_queries(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
     """The test queries of ann-benchmarks, if they have as many columns as the matrix."""
     here = "test" in shapes and not transposed and name != "test"
     return ["test"] if here and shapes["test"][1:] == shapes[name][1:] else []

@@ -137,7 +137,7 @@ def join_labels(docs: Table, queries: Table) -> SideLabels:
         has, lacks = (queries, docs) if docs.labels is None else (docs, queries)
         return SideLabels(note=f"the labels of {has.name} are not used, because {lacks.name} has none")
     both = f"the labels of {docs.name} and {queries.name} are not used, because"
-    sides = [_named(side) for side in (docs, queries)]
+    sides = [_class_labels(side) for side in (docs, queries)]
     flags = [labels.shape[1] if labels.ndim == 2 else 0 for labels, _ in sides]
     if flags[0] != flags[1]:
         kinds = [f"{width} flags" if width else "one class" for width in flags]
@@ -155,7 +155,7 @@ def join_labels(docs: Table, queries: Table) -> SideLabels:
     return SideLabels(np.concatenate(codes), tuple(names))
 
 
-def _named(side: Table) -> tuple[Labels, tuple[str, ...]]:
+def _class_labels(side: Table) -> tuple[Labels, tuple[str, ...]]:
     """Class numbers with their names, or flags."""
     assert side.labels is not None
     return (

@@ -143,7 +143,7 @@ class MetricSimilarity:
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """Either of two, or the first."""
         self._measure(np.unique(i) if self.one_sided else np.union1d(i, j))
-        return np.asarray(self._apart(i, j) <= self._reach(i, j))
+        return np.asarray(self._distances(i, j) <= self._reach(i, j))
 
     def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the similar pairs."""
@@ -170,7 +170,7 @@ class MetricSimilarity:
         """How far apart they may be."""
         return self._radius[rows] if self.one_sided else np.maximum(self._radius[rows], self._radius[others])
 
-    def _apart(self, i: Rows, j: Rows) -> Squares:
+    def _distances(self, i: Rows, j: Rows) -> Squares:
         """The distances that count, in float64."""
         X, metric = self.dataset.X, self.dataset.metric
         parts = [slice(start, start + PAIRS) for start in range(0, len(i), PAIRS)]
@@ -206,7 +206,7 @@ class MetricSimilarity:
         near = np.asarray(D <= 0)
         if slack.any():
             a, b = np.nonzero(np.abs(D) <= slack)
-            near[a, b] = self._apart(rows[a], others[b]) <= self._reach(rows[a], others[b])
+            near[a, b] = self._distances(rows[a], others[b]) <= self._reach(rows[a], others[b])
         return near
 
     def _measure(self, rows: Rows) -> None:
@@ -252,7 +252,7 @@ class MetricSimilarity:
         edge = np.nextafter((2 * slack).astype(D.dtype), np.inf, dtype=D.dtype)  # never narrower
         inside = np.count_nonzero(off < -edge, axis=1)
         a, b = np.nonzero(np.abs(off, out=off) <= edge)
-        apart = self._apart(block[a], reference[b])
+        apart = self._distances(block[a], reference[b])
         order = np.lexsort((apart, a))
         first = np.searchsorted(a, np.arange(len(block)))
         return np.asarray(apart[order][first + rank - 1 - inside])

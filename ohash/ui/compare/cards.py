@@ -87,12 +87,12 @@ def progress(snapshot: ComparisonSnapshot, state: str) -> str:
         return f"{state} · {snapshot.end:,} pairs each, {number} seed{'s' * (seeds > 1)}"
     so_far = {
         "trials": f"{len(snapshot.trials)} trials so far",
-        "curves": f"slowest method at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_ahead(snapshot)}",
+        "curves": f"slowest method at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_progress_text(snapshot)}",
     }.get(snapshot.phase, "curves finished" if done == seeds else f"curves of {done} of {seeds} seeds finished")
     return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(snapshot.phase, 'starting')} · {so_far}"
 
 
-def _ahead(snapshot: ComparisonSnapshot) -> str:
+def _progress_text(snapshot: ComparisonSnapshot) -> str:
     """Whether other methods are ahead of the slowest, and which are being fitted."""
     active = [result for result in snapshot.results if result.state not in ("done", "error")]
     ahead = ", others ahead" if any(result.t > snapshot.t for result in active) else ""

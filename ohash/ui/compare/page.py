@@ -27,10 +27,10 @@ from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, earlier_runs, live_run, view_state
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import dark
 
 OVER = {"pairs": "pairs", "CPU time": "cpu"}
@@ -63,9 +63,9 @@ def curves_area(session: Session) -> None:
     _ticking(session, "compare_curves", _curves, 0.4)
 
 
-def rest_area(session: Session) -> None:
+def results_area(session: Session) -> None:
     """Scatter, bits, results, costs: they only change at checkpoints."""
-    _ticking(session, "compare_rest", _rest, 1.5)
+    _ticking(session, "compare_rest", _draw_results, 1.5)
 
 
 def gallery_area(session: Session) -> None:
@@ -88,7 +88,7 @@ def gallery_bar(session: Session, snapshot: ComparisonSnapshot) -> None:
         st.button(
             "Next query",
             icon=":material/shuffle:",
-            on_click=once(live_run.next_query),
+            on_click=once_per_press(live_run.next_query),
             args=(session,),
             key="another",
         )
@@ -105,7 +105,7 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
             label_visibility="collapsed", width=170,
         )  # fmt: skip
         st.button(
-            "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=once(_pin),
+            "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=once_per_press(_pin),
             args=(session, runner, at),
             help="Draw its curve on Live behind the run there.",
         )  # fmt: skip
@@ -145,7 +145,7 @@ def _take(session: Session) -> None:
             return encoder_archive(run)
 
     st.download_button(
-        "Take this encoder", b"" if run is None else lasting(archive, file, ZIP), icon=":material/download:",
+        "Take this encoder", b"" if run is None else keep_download(archive, file, ZIP), icon=":material/download:",
         key="compare_take", file_name=file, mime=ZIP, on_click="ignore", disabled=run is None,
         help="Model, codes and index, an encoder in plain NumPy, and codes for faiss, pgvector and Milvus, in one zip. "
         + ("Of the first seed." if len(runner.comparison.seeds) > 1 else ""),
@@ -202,7 +202,7 @@ def _curves(session: Session) -> None:
                 show(session, chart if kind == last else replace(chart, caption=""), f"{key}{kind and '_'}{kind}", 280)
 
 
-def _rest(session: Session) -> None:
+def _draw_results(session: Session) -> None:
     snapshot = comparisons.runner(session).snapshot()
     left, right = st.columns(2)
     with left:

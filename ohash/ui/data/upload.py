@@ -21,7 +21,7 @@ from ohash.ui.session import own_data, view_state
 from ohash.ui.session.own_data import check_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import distinct, once
+from ohash.ui.workarounds.slots import distinct, once_per_press
 
 FROM_FILE = "file"
 DISTANCES: dict[str, str] = {
@@ -214,7 +214,11 @@ def panel(session: Session) -> None:
         ):
             actions.advise(session, f"{OWN}:{content}")
         st.button(
-            "Explore", icon=":material/visibility:", key="look_upload", on_click=once(_explore), args=(session, content)
+            "Explore",
+            icon=":material/visibility:",
+            key="look_upload",
+            on_click=once_per_press(_explore),
+            args=(session, content),
         )
 
 

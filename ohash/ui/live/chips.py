@@ -42,7 +42,7 @@ def _row(session: Session) -> None:
 
 def _changed(session: Session) -> list[tuple[Parameter, Any]]:
     """The parameters in force that are not at their defaults and have an effect, with their values."""
-    rows, values = rows_of(session.params), flat(live_run.in_force(session)) | session.pending
+    rows, values = rows_of(session.params), flat(live_run.current_params(session)) | session.pending
     rows["seed"] = replace(rows["seed"], default=opening_seed(session.params.dataset))
     if "T" in rows and isinstance(session.params.model, OHParams):
         rows["T"] = replace(rows["T"], default=1)  # one model is OH

@@ -14,7 +14,7 @@ from ohash.plots.glossary import with_cards
 from ohash.plots.svg import to_svg
 from ohash.ui.parts.live_chart import CHART_KEYS
 from ohash.ui.session import live_run
-from ohash.ui.session.broadcast import PATH, Broadcast, Look
+from ohash.ui.session.broadcast import PATH, Broadcast, ChartSwitches
 from ohash.ui.session.session import Session
 
 CROWD = 12  # viewers of one run, from which on it is drawn for all at once
@@ -72,7 +72,7 @@ def _figure(chart: Chart, key: str, width: float, *, dark: bool) -> str:
     return f'<figure><div class="st-key-{key}">{svg}</div>{caption}</figure>'
 
 
-def watch(broadcast: Broadcast, look: Look) -> None:
+def watch(broadcast: Broadcast, look: ChartSwitches) -> None:
     """Let the browser of one viewer fetch the pictures and show each in the place of the one before."""
     _component()(key="crowd", data={"address": f"{PATH}/{broadcast.key}?{urlencode(look.query())}"})
 

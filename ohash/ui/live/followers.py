@@ -7,7 +7,7 @@ import streamlit as st
 
 from ohash.plots.follow import follow_charts, tick_charts
 from ohash.plots.plotly import figure
-from ohash.production.watch import Watched, arrays, list_watched, read_watched
+from ohash.production.watch import FollowerStatus, arrays, list_watched, read_watched
 from ohash.ui.compare import cards
 from ohash.ui.parts import static_chart
 from ohash.ui.parts.background_work import REDUCED_MOTION_SECONDS
@@ -26,7 +26,7 @@ MISSING = (
 )
 
 
-def named() -> str:
+def key_in_address() -> str:
     """The key of the follower that the address names, "" without one."""
     return st.query_params.get(PARAMETER, "")
 
@@ -39,7 +39,7 @@ def show(session: Session) -> None:
     if st.button("Leave for Live", icon=":material/arrow_back:", key="leave_follower"):
         st.query_params.clear()
         st.rerun()
-    watched = read_watched(named()) if access.is_owner() else None
+    watched = read_watched(key_in_address()) if access.is_owner() else None
     if watched is None:
         st.error(MISSING if access.is_owner() else "Followers are shown to the owner of this server only.")
         return
@@ -73,7 +73,7 @@ def _draw(session: Session, key: str) -> None:
         st.caption(checks[0].caption)
 
 
-def _status_html(watched: Watched) -> str:
+def _status_html(watched: FollowerStatus) -> str:
     counts = [f"{watched.t:,} pairs of the stream"]
     counts += [f"{watched.learnt:,} learnt with drawn ones"] if watched.learnt > watched.t else []
     counts += [f"{watched.skipped:,} were no pairs of these vectors"] if watched.skipped else []

@@ -65,7 +65,7 @@ def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
     name = row.symbol if row.key in (*SYMBOLS, "sigma") else row.title
     label = f"Set {name} to {format_value(row, remedy.value)}"
     if st.button(label, key=f"remedy_{remedy.key}", help=how):
-        in_force = flat(live_run.in_force(session)) | session.pending
-        if in_force[remedy.key] != remedy.value:  # the timer may have carried the same press already
+        current = flat(live_run.current_params(session)) | session.pending
+        if current[remedy.key] != remedy.value:  # the timer may have carried the same press already
             change(session, remedy.key, remedy.value)
         st.rerun()

@@ -72,17 +72,17 @@ def _score(title: str, now: Snapshot, column: str) -> str:
     value, start, error = n.get(column), n.get(f"{column}_start"), n.get(f"{column}_error", math.nan)
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
-    sure = f"<i>{_sure(value, error)}</i>" if math.isfinite(error) else ""
+    sure = f"<i>{_interval_text(value, error)}</i>" if math.isfinite(error) else ""
     change, _, plus_minus = change_text(n, column).partition(" ")
     known = now.t and math.isfinite(n.get(f"{column}_change_error", math.nan))
     gain = f"<em>{change}{f' {plus_minus}' if known else ''} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
 
 
-def _sure(value: float, error: float) -> str:
+def _interval_text(value: float, error: float) -> str:
     """The 95 % interval of a score: its half width, or its ends if it would leave 0 to 1.
 
-    >>> _sure(0.69, 0.058), _sure(1.0, 0.265), _sure(0.018, 0.036)
+    >>> _interval_text(0.69, 0.058), _interval_text(1.0, 0.265), _interval_text(0.018, 0.036)
     ('± 0.058', '(0.735 to 1)', '(0 to 0.054)')
     """
     if 0 <= value - error and value + error <= 1:
@@ -99,7 +99,7 @@ def _interval(now: Snapshot) -> str:
     known = [(value, error) for value, error in scores if math.isfinite(error)]
     if not known:
         return ""
-    ranges = "Ranges, " if any(_sure(value, error).startswith("(") for value, error in known) else ""
+    ranges = "Ranges, " if any(_interval_text(value, error).startswith("(") for value, error in known) else ""
     queries = f"{n['queries']:,.0f} " if "queries" in n else ""
     return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{now.params.run.judged_by} queries</p>"
 
@@ -109,7 +109,7 @@ def _test(n: dict[str, float], column: str) -> str:
     value, error = n.get(f"test_{column}", math.nan), n.get(f"test_{column}_error", math.nan)
     if not math.isfinite(value):
         return ""
-    sure = f" {_sure(value, error)}" if math.isfinite(error) else ""
+    sure = f" {_interval_text(value, error)}" if math.isfinite(error) else ""
     return f"<em>{_number(value)}{sure} on {n['test_queries']:.0f} test queries</em>"
 
 

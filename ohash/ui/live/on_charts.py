@@ -8,7 +8,7 @@ import streamlit as st
 from ohash.ui.session import live_run
 from ohash.ui.session.broadcast import QUALITY
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import once_per_press
 
 
 def switches(session: Session) -> None:
@@ -20,7 +20,7 @@ def switches(session: Session) -> None:
         pinned = bool(session.pinned)
         st.button(
             "Unpin" if pinned else "Pin", icon=":material/keep_off:" if pinned else ":material/keep:", key="pin",
-            type="tertiary", on_click=once(_toggle_pin), args=(session,),
+            type="tertiary", on_click=once_per_press(_toggle_pin), args=(session,),
             help="Remove the pinned run." if pinned else "Keep this run, as it is now, as the reference of later ones.",
         )  # fmt: skip
     with st.container(horizontal=True, key="on_loss", width="content"), st.popover("Views", type="tertiary"):

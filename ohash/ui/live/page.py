@@ -27,7 +27,7 @@ from ohash.ui.live.reference_runs import beside_pinned
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, view_state
-from ohash.ui.session.broadcast import QUALITY, Broadcast, Look
+from ohash.ui.session.broadcast import QUALITY, Broadcast, ChartSwitches
 from ohash.ui.session.live_run import recording_of
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -49,7 +49,7 @@ def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run has caught up."""
     now = _newest(session, runner)
     shared = session.shared_until
-    if shared is not None and (now is None or now.t < shared.t or live_run.waits(session, now)):
+    if shared is not None and (now is None or now.t < shared.t or live_run.has_pending_change(session, now)):
         return shared
     session.shared_until = None
     head_start = session.watch_time.seconds  # the run was asked to catch up to this moment of the recording
@@ -132,7 +132,7 @@ def _draw(session: Session) -> None:
     if address.place() not in ("", session.place):  # the class was sent elsewhere: the page turns there
         st.rerun()
     # in every frame, compared with what the browser has: a message can be cut off by a press
-    address.write_query(_query(live_run.linked(session), session.present))
+    address.write_query(_query(live_run.address_params(session), session.present))
     if now is not None and runner.state == "running" and crowd.is_crowded(session):
         _draw_for_crowd(session, runner)
     else:
@@ -158,7 +158,7 @@ def _draw_for_crowd(session: Session, runner: Runner) -> None:
     if drawings.broadcast is None:
         drawings.broadcast = _broadcast(runner, drawings.axis_ranges)
     drawings.broadcast.viewers = live_run.hub().watchers(session.id)
-    crowd.watch(drawings.broadcast, _look(session))
+    crowd.watch(drawings.broadcast, _switches(session))
 
 
 def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
@@ -169,13 +169,13 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
         running = run()
         return None if running is None else running.snapshot()
 
-    def draw(now: Snapshot, look: Look) -> str:
+    def draw(now: Snapshot, switches: ChartSwitches) -> str:
         with DRAWING:
-            top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=look.dark)
-            drawn = charts.quality(now, QUALITY[look.quality]), *(draw(now) for draw in _of_stream(look))
+            top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=switches.dark)
+            drawn = charts.quality(now, QUALITY[switches.quality]), *(draw(now) for draw in _stream_charts(switches))
             figures = zip(CHART_KEYS, drawn, strict=True)
             steady = [axis_ranges.widen(key, chart, remember=now.t >= WINDOW) for key, chart in figures]
-            return crowd.picture(top, steady, numbers_html(now), dark=look.dark, narrow=look.narrow)
+            return crowd.picture(top, steady, numbers_html(now), dark=switches.dark, narrow=switches.narrow)
 
     return Broadcast(newest, draw)
 
@@ -221,24 +221,24 @@ def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
     draw = partial(_stage_charts if session.present else _charts, session, now)
     if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
         return draw()
-    return live_run.drawings(session).charts.get(now, (session.present, _look(session)), draw)
+    return live_run.drawings(session).charts.get(now, (session.present, _switches(session)), draw)
 
 
-def _look(session: Session) -> Look:
+def _switches(session: Session) -> ChartSwitches:
     """How the session looks at the charts."""
     per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
-    return Look(view_state.view("quality") or "mAP", per_pair, log, bound, session.narrow, dark())
+    return ChartSwitches(view_state.view("quality") or "mAP", per_pair, log, bound, session.narrow, dark())
 
 
-def _of_stream(look: Look) -> tuple[Callable[[Snapshot], Chart], ...]:
+def _stream_charts(switches: ChartSwitches) -> tuple[Callable[[Snapshot], Chart], ...]:
     """B to D: hills, loss and step size."""
-    loss = partial(charts.loss, per_pair=look.per_pair, log=look.log_loss, bound=look.bound)
+    loss = partial(charts.loss, per_pair=switches.per_pair, log=switches.log_loss, bound=switches.bound)
     return charts.hills, loss, charts.tau
 
 
 def _figures(session: Session, now: Snapshot) -> list[Chart]:
     """A to D: score, hills, loss and step size."""
-    others = (beside_pinned(session, now, draw) for draw in _of_stream(_look(session)))
+    others = (beside_pinned(session, now, draw) for draw in _stream_charts(_switches(session)))
     return [_quality(session, now), *others]
 
 
@@ -280,7 +280,7 @@ def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> L
 
 
 def _quality(session: Session, now: Snapshot) -> Chart:
-    return reference_runs.quality(session, now, QUALITY[_look(session).quality])
+    return reference_runs.quality(session, now, QUALITY[_switches(session).quality])
 
 
 def gallery_area(session: Session) -> None:

@@ -19,7 +19,7 @@ from ohash.ui.parts.method_names import describe_supervision, show_card, with_ab
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import unseen_heading
 
 AUTOMATIC = 0.0  # of C
@@ -46,11 +46,13 @@ def controls(session: Session) -> None:
     fragment(partial(_live_controls, session), key="live_controls")
     for chosen in _chosen_C(session).values():
         st.caption(f"C = {chosen:g}: {AUTO_C}")
-        st.button(f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(change), args=(session, "C", USUAL_C))
+        st.button(
+            f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once_per_press(change), args=(session, "C", USUAL_C)
+        )
     if "C" in rows and rows["C"].default == AUTOMATIC != values["C"]:
         st.button(
-            "Choose C from the data", key="auto_C", on_click=once(commit_value), args=(session, "C", AUTOMATIC),
-            help=f"{AUTO_C.capitalize()} Starts a new run.",
+            "Choose C from the data", key="auto_C", on_click=once_per_press(commit_value),
+            args=(session, "C", AUTOMATIC), help=f"{AUTO_C.capitalize()} Starts a new run.",
         )  # fmt: skip
     several = isinstance(session.params.model, OHParams)
     for key in VISIBLE:
@@ -60,7 +62,7 @@ def controls(session: Session) -> None:
         _number_of_models(session)
     with st.expander("Stream and features", key="open_features", on_change="rerun") as more:
         if more.open:  # thirty widgets would slow down every frame
-            _rest(session, rows, values)
+            _more_settings(session, rows, values)
 
 
 def _number_of_models(session: Session) -> None:
@@ -82,13 +84,13 @@ def _number_of_models(session: Session) -> None:
 
 
 def _keep_bits(session: Session, value: bool) -> None:
-    model = live_run.in_force(session).model
+    model = live_run.current_params(session).model
     session.equal_bits, session.total_bits = value, getattr(model, "T", 1) * int(model.r)
 
 
 def change_T(session: Session, T: int) -> None:
     """Another number of models: OH with one, MMOH with several, with the other settings as they are."""
-    current = live_run.in_force(session)
+    current = live_run.current_params(session)
     before, r = getattr(current.model, "T", 1), int(current.model.r)
     if before == T:
         return
@@ -116,7 +118,7 @@ def _start(session: Session, current: ExperimentParams, method: str, values: dic
         session.warnings = [str(error)]
 
 
-def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
+def _more_settings(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
     elsewhere = {*VISIBLE, *(key for keys in MORE.values() for key in keys)}
     own = tuple(key for key in parameter_table(session.params.model) if key not in elsewhere)
     for heading, keys in MORE.items():
@@ -178,7 +180,7 @@ def _live_controls(session: Session) -> None:
 
 def current_values(session: Session) -> dict[str, Any]:
     """Every parameter as the sliders show it: with live changes, and C as the warm-up chose it."""
-    return flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
+    return flat(live_run.current_params(session)) | _chosen_C(session) | session.pending
 
 
 def acts_at_once(session: Session, row: Parameter) -> bool:
@@ -228,7 +230,7 @@ def _committer(session: Session) -> OnCommit:
 
 def commit_value(session: Session, key: str, value: Any) -> None:
     """Start a new run with another value, unless it has it already."""
-    current = live_run.in_force(session)
+    current = live_run.current_params(session)
     if flat(current).get(key) == value:
         return  # nothing changed: a widget that reappears reports its value, too
     if key == "method":
@@ -247,7 +249,7 @@ def _pick_data(session: Session, key: str) -> None:
     defaults["seed"] = opening_seed(session.params.dataset)
     values = {"seed": opening_seed(dataset)} | {
         k: v
-        for k, v in flat(live_run.in_force(session)).items()
+        for k, v in flat(live_run.current_params(session)).items()
         if k in KEPT_ON_OTHER_DATA and k in rows and v != defaults[k]
     }
     if (dataset, content) == (session.params.dataset, session.params.content):

@@ -35,7 +35,7 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     if reference is None:
         return chart
     band = f" {BAND_OF_SEEDS}" if BAND_OF_SEEDS in chart.caption else ""
-    apart = _apart(now, reference)
+    apart = _differences(now, reference)
     return replace(with_difference(chart, PINNED), caption=apart + band if apart else chart.caption)
 
 
@@ -56,7 +56,7 @@ def _same_data(now: Snapshot, other: Snapshot) -> bool:
     return (now.params.dataset, now.params.content) == (other.params.dataset, other.params.content)
 
 
-def _apart(now: Snapshot, reference: EarlierRun) -> str:
+def _differences(now: Snapshot, reference: EarlierRun) -> str:
     """What differs in the parameters of the two runs, each with its own values."""
     other = reference.now.params
     here, there = settings_that_differ(other, now.params), settings_that_differ(now.params, other)

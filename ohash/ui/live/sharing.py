@@ -35,7 +35,7 @@ from ohash.ui.session.broadcast import QUALITY
 from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import once_per_press
 
 
 def buttons(session: Session) -> None:
@@ -85,7 +85,7 @@ def _board(session: Session) -> None:
     st.text_input("Name on the board", max_chars=LONGEST_NAME, key="view_board_name")
     st.button(
         "Enter this run", key="board_enter", help="For everybody on this server to see, until it stops.",
-        on_click=once(partial(_enter, session)),
+        on_click=once_per_press(partial(_enter, session)),
     )  # fmt: skip
     if session.board_answer:
         st.caption(escape_markdown(session.board_answer))

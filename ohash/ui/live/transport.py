@@ -20,7 +20,7 @@ from ohash.ui.parts import present
 from ohash.ui.parts.controls import control
 from ohash.ui.session import live_run, view_state
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 
 PACES: dict[str, Pace] = {
     "accelerating": "accelerating", "10/s": 10.0, "100/s": 100.0, "1,000/s": 1000.0, "10,000/s": 10_000.0,
@@ -66,11 +66,11 @@ def bar(session: Session, runner: Runner) -> None:
         st.button(
             "Pause" if playing else "Play again" if over else "Play", type="primary",
             icon=":material/pause:" if playing else ":material/play_arrow:",
-            on_click=once(play_pause), args=(session, over), key="play",
+            on_click=once_per_press(play_pause), args=(session, over), key="play",
             help="Run it again from the first pair, with every change made during the run." if over else None,
         )  # fmt: skip
         st.button(
-            "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session,),
+            "Step", icon=":material/skip_next:", shortcut="right", on_click=once_per_press(_step), args=(session,),
             key="step", disabled=over,
         )  # fmt: skip
         st.selectbox(
@@ -80,7 +80,7 @@ def bar(session: Session, runner: Runner) -> None:
         st.button(
             "Reset",
             icon=":material/replay:",
-            on_click=once(live_run.restart),
+            on_click=once_per_press(live_run.restart),
             args=(session,),
             key="reset",
             help="Restart from the first pair, without the changes made during the run. Key: R",
@@ -95,7 +95,7 @@ def bar(session: Session, runner: Runner) -> None:
 
 def _more(session: Session) -> None:
     """Seed, the last pair, pace, health."""
-    st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
+    st.button("New seed", icon=":material/casino:", on_click=once_per_press(_new_seed), args=(session,), key="new_seed")
     if find(session.params.method).key in ("oh", "mmoh") and st.button(
         "Take apart", icon=":material/biotech:", key="take_apart", help="The last pair learnt, step by step."
     ):
@@ -131,7 +131,7 @@ def gallery_bar(session: Session) -> None:
         st.button(
             "Next query",
             icon=":material/shuffle:",
-            on_click=once(live_run.next_query),
+            on_click=once_per_press(live_run.next_query),
             args=(session,),
             key="another",
         )
@@ -145,7 +145,7 @@ def gallery_bar(session: Session) -> None:
 def _preset_button(session: Session, key: str) -> None:
     one = preset(key)
     st.button(
-        one.title, key=f"preset_{key}", on_click=once(_start), args=(session, one), help=one.story,
+        one.title, key=f"preset_{key}", on_click=once_per_press(_start), args=(session, one), help=one.story,
         type="primary" if session.preset == key else "tertiary",
     )  # fmt: skip
 
@@ -216,7 +216,7 @@ def dock(session: Session, runner: Runner) -> None:
         playing, over = is_playing(session, runner), runner.state in OVER
         st.button(
             "Pause" if playing else "Play", icon=":material/pause:" if playing else ":material/play_arrow:",
-            type="primary", key="dock_play", on_click=once(play_pause), args=(session, over),
+            type="primary", key="dock_play", on_click=once_per_press(play_pause), args=(session, over),
         )  # fmt: skip
         chosen = slot("docked", session.docked, names)
         st.selectbox(

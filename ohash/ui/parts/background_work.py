@@ -9,7 +9,7 @@ from ohash.runtime.background import Background
 from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import once_per_press
 
 REDUCED_MOTION_SECONDS = 5.0  # between two frames for users who prefer reduced motion
 
@@ -24,10 +24,10 @@ def transport(current: Callable[[], Background], key: str, run_again: Callable[[
     if runner.state not in ("done", "error", "stopped"):
         st.button(
             "Pause" if running else "Play", icon=":material/pause:" if running else ":material/play_arrow:",
-            type="primary", shortcut="space", on_click=once(_play_pause), args=(current,), key=key,
+            type="primary", shortcut="space", on_click=once_per_press(_play_pause), args=(current,), key=key,
         )  # fmt: skip
     st.button(
-        "Run again", icon=":material/replay:", key="reset", on_click=once(run_again), help=f"{about} Key: R"
+        "Run again", icon=":material/replay:", key="reset", on_click=once_per_press(run_again), help=f"{about} Key: R"
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from ohash.models import registry
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import once_per_press
 
 
 def show_warnings(session: Session) -> None:
@@ -16,7 +16,11 @@ def show_warnings(session: Session) -> None:
             with st.container(horizontal=True, vertical_alignment="top"):
                 st.warning(warning, icon=":material/info:")
                 st.button(
-                    "Close", icon=":material/close:", on_click=once(_close), args=(session, at), key=f"close_{at}"
+                    "Close",
+                    icon=":material/close:",
+                    on_click=once_per_press(_close),
+                    args=(session, at),
+                    key=f"close_{at}",
                 )
 
 

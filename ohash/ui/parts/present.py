@@ -15,7 +15,7 @@ from ohash.plots.glossary import with_cards
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import style
-from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 
 TWO, GALLERY = "1", "gallery"  # as `present=` names them
 VIEWS = {
@@ -54,12 +54,14 @@ def view(session: Session) -> str:
 
 def enter_button(session: Session) -> None:
     """Present."""
-    st.button("Present", icon=":material/slideshow:", on_click=once(set_view), args=(session, TWO), key="present")
+    st.button(
+        "Present", icon=":material/slideshow:", on_click=once_per_press(set_view), args=(session, TWO), key="present"
+    )
 
 
 def back_button(session: Session) -> None:
     """Back to the desk; Escape presses it."""
-    st.button("Back", icon=":material/close:", on_click=once(set_view), args=(session, ""), key="back")
+    st.button("Back", icon=":material/close:", on_click=once_per_press(set_view), args=(session, ""), key="back")
 
 
 def set_view(session: Session, name: str) -> None:
@@ -107,7 +109,7 @@ def preset_scenes(session: Session) -> None:
             chosen = session.preset == one.key
             st.button(
                 f"{number} {one.title}", key=f"scene_{number}", type="primary" if chosen else "tertiary",
-                on_click=once(live_run.start_preset), args=(session, one),
+                on_click=once_per_press(live_run.start_preset), args=(session, one),
             )  # fmt: skip
 
 

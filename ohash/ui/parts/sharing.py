@@ -15,7 +15,7 @@ from ohash.plots import pdf
 from ohash.plots.chart import Chart, HeatMap
 from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.ui.session.access import is_owner
-from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.downloads import keep_download
 
 JSON = "application/json"
 LONGEST_NAME = 100  # of a file, without its ending
@@ -112,7 +112,7 @@ def offer_file(label: str, data: Callable[[], str | bytes], name: str, mime: str
     """A button whose file is only made when it is pressed."""
     st.download_button(
         label,
-        lasting(data, name, mime),
+        keep_download(data, name, mime),
         file_name=name,
         mime=mime,
         on_click="ignore",

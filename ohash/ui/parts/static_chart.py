@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ohash.plots.chart import Chart
-from ohash.plots.plotly import figure, linked
+from ohash.plots.plotly import figure, stack_linked
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.workarounds.style import dark
 
@@ -24,7 +24,7 @@ def show_linked(upper: Chart, lower: Chart, key: str, height: int) -> None:
     """Two charts of the same lines, one above the other, read by one pointer."""
     st.markdown(f"**{upper.title}**  \n**{lower.title}**")
     alt = f"{upper.alt or upper.title} Below it: {lower.alt or lower.title}"
-    _send(replace(upper, alt=alt), linked(upper, lower, dark()), key, height)
+    _send(replace(upper, alt=alt), stack_linked(upper, lower, dark()), key, height)
 
 
 def _send(chart: Chart, fig: go.Figure, key: str, height: int) -> None:

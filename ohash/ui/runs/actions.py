@@ -18,7 +18,7 @@ from ohash.ui.session.access import is_owner
 from ohash.ui.session.run_store import SAVED, AllRuns, Run
 from ohash.ui.session.session import EarlierRun, Session
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import once_per_press
 
 MOST_NAMED = 3
 
@@ -35,7 +35,7 @@ def actions(session: Session, store: AllRuns, runs: Sequence[Run], unreadable: S
         pinned = one is not None and session.pinned == one[0].key
         st.button(
             "Unpin" if pinned else "Pin as reference", icon=":material/keep:", disabled=one is None, key="run_pin",
-            on_click=once(_pin), args=(session, None if pinned else one),
+            on_click=once_per_press(_pin), args=(session, None if pinned else one),
             help="Select one run to draw its curve on Live behind the run there.",
         )  # fmt: skip
         unsaved = [(line, now) for line, now in runs if not line.state.endswith(SAVED) and now.state in ENDED]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from ohash.plots.runs import MOST_LINES, brushed, parallel_axes, parallel_option
+from ohash.plots.runs import MOST_LINES, parallel_axes, parallel_option, runs_in_boxes
 from ohash.store.listing import RunRow, matches
 from ohash.ui.parts.run_table import number_runs
 from ohash.ui.workarounds.style import dark
@@ -79,7 +79,7 @@ def _brush(lines: list[RunRow]) -> list[RunRow]:
             alt=f"Parallel coordinates of {len(some)} runs: {names}. One line per run.",
         )  # fmt: skip
         areas = list(event["selection"]["areas"])
-        passing = brushed(some, axes, areas)
+        passing = runs_in_boxes(some, axes, areas)
         few = f" The newest {len(some)} of {len(lines)} are drawn." if len(some) < len(lines) else ""
         st.caption(
             f"{len(passing)} of {len(some)} runs pass through the boxes, and are listed below. Double-click to clear."

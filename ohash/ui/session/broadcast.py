@@ -28,13 +28,13 @@ QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 FASTEST_SECONDS = 0.2  # between two pictures
 ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
 SHARE = 0.3  # of one core for all pictures and answers of a run
-LOOKS = 24  # ways of looking at one run that are kept; there are 96
+MOST_PICTURES = 24  # ways of looking at one run that are kept; there are 96
 
 D = TypeVar("D")
 
 
 @dataclass(frozen=True)
-class Look:
+class ChartSwitches:
     """How somebody looks at the charts: what the switches on them say, and the kind of screen."""
 
     quality: str = "mAP"
@@ -45,10 +45,10 @@ class Look:
     dark: bool = False
 
     @classmethod
-    def read(cls, query: Mapping[str, str]) -> "Look":
+    def read(cls, query: Mapping[str, str]) -> "ChartSwitches":
         """From an address; what is missing or unknown is as at first.
 
-        >>> Look.read({"quality": "lies", "dark": "1", "more": "2"}) == Look(dark=True)
+        >>> ChartSwitches.read({"quality": "lies", "dark": "1", "more": "2"}) == ChartSwitches(dark=True)
         True
         """
         quality = query.get("quality", "")
@@ -75,15 +75,15 @@ class Broadcast:
     def __init__(
         self,
         newest: Callable[[], Snapshot | None],
-        draw: Callable[[Snapshot, Look], str],
+        draw: Callable[[Snapshot, ChartSwitches], str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`clock` is replaced in tests."""
         self.key = secrets.token_urlsafe(16)
         self.viewers = 1
         self._newest, self._draw, self._clock = newest, draw, clock
-        self._pictures: dict[Look, Picture] = {}
-        self._drawing: dict[Look, asyncio.Task[Picture | None]] = {}
+        self._pictures: dict[ChartSwitches, Picture] = {}
+        self._drawing: dict[ChartSwitches, asyncio.Task[Picture | None]] = {}
         self._seconds = 0.0  # CPU time that a picture takes
         _BROADCASTS[self.key] = self
 
@@ -93,28 +93,28 @@ class Broadcast:
         busy = self._seconds * max(1, len(self._pictures)) + ANSWER_SECONDS * self.viewers
         return max(FASTEST_SECONDS, busy / SHARE)
 
-    async def latest(self, look: Look) -> Picture | None:
+    async def latest(self, switches: ChartSwitches) -> Picture | None:
         """A picture of this moment or of a moment ago; all who ask for it at the same time wait for one drawing."""
-        known = self._pictures.get(look)
+        known = self._pictures.get(switches)
         if known is not None and self._clock() - known.at < 0.9 * self.interval:
             return known
-        if look not in self._drawing:
-            self._drawing[look] = asyncio.create_task(run_in_threadpool(self._picture, look))
-            self._drawing[look].add_done_callback(lambda _: self._drawing.pop(look))
-        return await asyncio.shield(self._drawing[look])
+        if switches not in self._drawing:
+            self._drawing[switches] = asyncio.create_task(run_in_threadpool(self._picture, switches))
+            self._drawing[switches].add_done_callback(lambda _: self._drawing.pop(switches))
+        return await asyncio.shield(self._drawing[switches])
 
-    def _picture(self, look: Look) -> Picture | None:
-        now, start, known = self._newest(), time.thread_time(), self._pictures.get(look)
+    def _picture(self, switches: ChartSwitches) -> Picture | None:
+        now, start, known = self._newest(), time.thread_time(), self._pictures.get(switches)
         if now is None:
             return None
         if known is not None and known.seq == now.seq:
             picture = replace(known, at=self._clock())
         else:
-            message = {"seq": now.seq, "html": self._draw(now, look), "wait": round(1000 * self.interval)}
+            message = {"seq": now.seq, "html": self._draw(now, switches), "wait": round(1000 * self.interval)}
             picture = Picture(now.seq, gzip.compress(json.dumps(message).encode(), 4), self._clock())
             self._seconds += (0.2 if self._seconds else 1.0) * (time.thread_time() - start - self._seconds)
-        others = [(one, kept) for one, kept in self._pictures.items() if one != look]
-        self._pictures = dict([*others, (look, picture)][-LOOKS:])
+        others = [(one, kept) for one, kept in self._pictures.items() if one != switches]
+        self._pictures = dict([*others, (switches, picture)][-MOST_PICTURES:])
         return picture
 
 
@@ -124,7 +124,7 @@ _BROADCASTS: WeakValueDictionary[str, Broadcast] = WeakValueDictionary()
 async def send_picture(request: Request) -> Response:
     """GET: the newest picture of a run. `after` is the number of the one that the browser has."""
     broadcast = _BROADCASTS.get(request.path_params["key"])
-    picture = None if broadcast is None else await broadcast.latest(Look.read(request.query_params))
+    picture = None if broadcast is None else await broadcast.latest(ChartSwitches.read(request.query_params))
     if picture is None:
         return Response(status_code=404)
     if request.query_params.get("after") == str(picture.seq):

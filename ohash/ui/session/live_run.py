@@ -21,7 +21,7 @@ from ohash.ui.session import earlier_runs, own_data
 from ohash.ui.session.address import IGNORED, warnings_of
 from ohash.ui.session.broadcast import Drawings
 from ohash.ui.session.hub import Hub
-from ohash.ui.session.session import Begun, Session, WatchTime
+from ohash.ui.session.session import RunOrigin, Session, WatchTime
 
 AWAIT_SECONDS = 2.0  # for a live change at most
 GESTURE_SECONDS = 1.5  # presses of one slider that follow each other as fast are one change
@@ -96,18 +96,20 @@ def commit(
     begun = session.begun if slider and has_just_begun(session, slider) else None
     session.difference = ""
     if begun is not None:
-        session.difference = difference(begun.before, params.in_force())
+        session.difference = difference(begun.before, params.with_current_values())
     elif last is not None and last.t > 0:
         earlier_runs.remember(session, last, keep_ghost=keep_ghost)
         # with the same changes, those still due will happen again: compare with all of them applied
         until = None if params.changes == session.params.changes else last.t
-        session.difference = difference(session.params.in_force(until), params.in_force()) if keep_ghost else ""
+        session.difference = (
+            difference(session.params.with_current_values(until), params.with_current_values()) if keep_ghost else ""
+        )
     if (session.params.dataset, session.params.content) != (params.dataset, params.content):
         session.query_row = None
     if _queries(session.params) != _queries(params):
         session.opening_query = None
-    before = session.params.in_force() if begun is None else begun.before
-    session.begun = Begun(slider, before, time.monotonic())
+    before = session.params.with_current_values() if begun is None else begun.before
+    session.begun = RunOrigin(slider, before, time.monotonic())
     session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
     session.from_link = False
     _start(session, share=share)
@@ -152,11 +154,11 @@ def await_change(session: Session) -> None:
     live = hub().lease(session.id).runner
     if live is None or live.run is None:
         return  # it is still being made
-    while waits(session, live.snapshot()) and time.monotonic() < session.awaited_until:
+    while has_pending_change(session, live.snapshot()) and time.monotonic() < session.awaited_until:
         time.sleep(0.005)
 
 
-def waits(session: Session, now: Snapshot | None) -> bool:
+def has_pending_change(session: Session, now: Snapshot | None) -> bool:
     """Whether a live change has been asked for that is not part of this snapshot."""
     return bool(session.pending) and (now is None or now.extra.get("ack", 0) < session.last_change)
 
@@ -164,21 +166,21 @@ def waits(session: Session, now: Snapshot | None) -> bool:
 def follow_changes(session: Session, now: Snapshot) -> None:
     """Take over the live changes that a snapshot shows."""
     session.params = now.params
-    if not waits(session, now):
+    if not has_pending_change(session, now):
         session.pending = {}
 
 
 def start_for_late_change(session: Session) -> bool:
     """If a run ended before it applied a change, start another with it, as after the end; returns whether it did."""
     over = runner(session)
-    if not over.finished.is_set() or over.state != "done" or not waits(session, over.snapshot()):
+    if not over.finished.is_set() or over.state != "done" or not has_pending_change(session, over.snapshot()):
         return False
     session.playing = True
-    commit(session, in_force(session).with_values(**session.pending))
+    commit(session, current_params(session).with_values(**session.pending))
     return True
 
 
-def linked(session: Session) -> ExperimentParams:
+def address_params(session: Session) -> ExperimentParams:
     """The experiment as the address names it.
 
     What is changed while one's own run catches up with a shared one will happen where that one was: it is known before
@@ -210,10 +212,10 @@ def replace_bad_link(session: Session) -> bool:
     return True
 
 
-def in_force(session: Session) -> ExperimentParams:
+def current_params(session: Session) -> ExperimentParams:
     """The experiment that starts with the values the model has now."""
     now = latest_snapshot(session)
-    return session.params.in_force(0 if now is None else now.t)
+    return session.params.with_current_values(0 if now is None else now.t)
 
 
 def next_query(session: Session) -> None:

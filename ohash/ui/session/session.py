@@ -34,7 +34,7 @@ class WatchTime:
 
 
 @dataclass(frozen=True)
-class Begun:
+class RunOrigin:
     """How the live run came to be: by which slider ("" for anything else), after which experiment, and when."""
 
     slider: str
@@ -96,7 +96,7 @@ class Session:
     pending: dict[str, float] = field(default_factory=dict)  # live changes the run has not applied yet
     last_change: int = 0  # the number that the run gave the last of them
     awaited_until: float = 0.0  # how long a frame waits for it
-    begun: Begun | None = None  # None for the first run
+    begun: RunOrigin | None = None  # None for the first run
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
     interval: float = 0.0  # seconds between two frames, as the timer in the browser has it

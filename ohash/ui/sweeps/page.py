@@ -30,7 +30,7 @@ from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.sweeps import results_view
 from ohash.ui.sweeps.link import link_to, shared_sweep
-from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import distinct
 
@@ -224,4 +224,4 @@ def _try(action: Callable[[], object]) -> None:
 
 def _file(make: Callable[[], str], name: str, mime: str) -> tuple[Callable[[], bytes], str, str]:
     """What a download button takes; the page ticks while a sweep runs."""
-    return lasting(make, name, mime), name, mime
+    return keep_download(make, name, mime), name, mime

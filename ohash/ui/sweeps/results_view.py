@@ -13,7 +13,7 @@ from ohash.plots.chart import Chart, HeatMap
 from ohash.plots.html_legend import legend_html
 from ohash.plots.layout import text_width
 from ohash.plots.pdf import to_pdf
-from ohash.plots.plotly import heat_figure, many, pickable
+from ohash.plots.plotly import has_long_legend, heat_figure, pickable
 from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.plots.theme import SIZE
 from ohash.store.store import Store
@@ -28,7 +28,7 @@ from ohash.ui.parts.static_chart import NO_BUTTONS
 from ohash.ui.session import live_run
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.style import dark
 
 SVG, PDF = "image/svg+xml", "application/pdf"
@@ -81,7 +81,7 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
     else:
         line = charts.dots(sweep, results, measure) if kind == "dots" else charts.lines(sweep, results, measure, along)
         drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
-    apart = kind != "heat" and many(line)
+    apart = kind != "heat" and has_long_legend(line)
     wide = max((text_width(name, SIZE) for name in line.y.names), default=0) if kind == "dots" else 0
     margin = {"l": max(56, wide + 24), "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
     height = max(380, 80 + ROW * len(line.y.names)) if kind == "dots" else 380
@@ -117,13 +117,13 @@ def _offer_figure(drawn: Chart | HeatMap, sweep: Sweep, measure: str) -> None:
     name = file_stem("sweep", sweep.name, measure)
     make = partial(heat_to_svg, drawn) if isinstance(drawn, HeatMap) else partial(to_svg, drawn)
     st.download_button(
-        "Figure (SVG, one column)", lasting(make, f"{name}.svg", SVG), f"{name}.svg", SVG, on_click="ignore",
+        "Figure (SVG, one column)", keep_download(make, f"{name}.svg", SVG), f"{name}.svg", SVG, on_click="ignore",
         key="sweep_figure", icon=":material/download:",
         help="88 mm wide, with real text. As PDF also: `python3 -m ohash sweep SPEC --export figure.pdf`.",
     )  # fmt: skip
     if pdf_offered():
         st.download_button(
-            "Figure (PDF, one column)", lasting(lambda: to_pdf(make()), f"{name}.pdf", PDF), f"{name}.pdf", PDF,
+            "Figure (PDF, one column)", keep_download(lambda: to_pdf(make()), f"{name}.pdf", PDF), f"{name}.pdf", PDF,
             on_click="ignore", key="sweep_figure_pdf", icon=":material/download:",
         )  # fmt: skip
 

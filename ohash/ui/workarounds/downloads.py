@@ -13,7 +13,7 @@ MOST_KEPT = 16  # files of all visitors together; the newest replaces the oldest
 _numbers = itertools.count()
 
 
-def lasting(make: Callable[[], str | bytes], name: str, mime: str) -> Callable[[], bytes]:
+def keep_download(make: Callable[[], str | bytes], name: str, mime: str) -> Callable[[], bytes]:
     """`make` for a download button with this file name and type, whose file outlives the next runs."""
 
     def made() -> bytes:

@@ -97,7 +97,7 @@ def component_value(component: str, name: str) -> Any:
 P = ParamSpec("P")
 
 
-def once(callback: Callable[P, None]) -> Callable[P, None]:
+def once_per_press(callback: Callable[P, None]) -> Callable[P, None]:
     """The callback of a button outside the fragments, run once per press."""
 
     @wraps(callback)
