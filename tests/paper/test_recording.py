@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ohash.cli import paper as cli
 from ohash.cli.main import main
@@ -15,9 +16,9 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
-from ohash.paper.recorded_intervals import record_intervals
+from ohash.paper.recorded_intervals import compute_intervals, record_intervals
 from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
-from ohash.paper.settings import EMBEDDED
+from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.paper.sources import sources
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
@@ -172,6 +173,33 @@ def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store
     assert re.search(r"figure 3, MMOH at \d on digits, seed 0: 0\.\d+ here, 1\.\d+ recorded", text)
 
 
+def shipped_findings(recording):
+    """What a first visit to the Paper page judges, without theory and timings."""
+    measured = Measurements(Store(), FULL, recording)
+    return measured, [judge_claim(one, measured) for one in CLAIMS if one.figures]
+
+
+def test_the_shipped_intervals_spare_the_first_visit_every_bootstrap(monkeypatch):
+    recording = read_recording()
+    monkeypatch.setattr(stats, "bootstrap", lambda *_, **__: pytest.fail("record again: an interval is missing"))
+    measured, findings = shipped_findings(recording)
+    assert len(findings) > 40 and measured.intervals == recording.intervals and len(recording.intervals) > 200
+
+
+@pytest.mark.slow
+def test_the_shipped_intervals_are_those_that_the_recorded_cells_give():
+    recording = read_recording()
+    computed = compute_intervals(recording, FULL)
+    assert computed.keys() == recording.intervals.keys(), "nothing is missing, and nothing is left over"
+    for key, ends in recording.intervals.items():
+        assert ends == pytest.approx(computed[key], abs=1e-12)  # another machine sums in another order
+    (_, shipped), (_, again) = (
+        shipped_findings(replace(recording, intervals=one)) for one in (recording.intervals, computed)
+    )
+    for one, other in zip(shipped, again, strict=True):
+        assert [(part.what, part.verdict) for part in one.parts] == [(part.what, part.verdict) for part in other.parts]
+
+
 def test_an_interval_is_known_by_its_numbers_and_new_ones_are_added(run_store, recording, tmp_path):
     path = tmp_path / "known.parquet"
     write_recording(run_store, TINY, path)
@@ -204,7 +232,10 @@ def test_what_ships_has_every_cell_of_the_full_profile():
     recording = read_recording()
     assert recording is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "settings", lambda: EMBEDDED)
+        patch.setattr(figures, "settings", lambda: (*EMBEDDED, *TEXTS))
         wanted = {cell.key for figure in FIGURES.values() for cell in figure.sweep(FULL).cells}
+        texts = {cell.key for cell in FIGURES["texts"].sweep(FULL).cells}
     missing = wanted - set(recording.values(wanted))
     assert not missing, f"{len(missing)} cells; record again: python3 -m ohash paper --profile full --record FILE"
+    known = {recording.commit(key) for key in texts}
+    assert known and all(re.fullmatch("[0-9a-f]{12}", commit) for commit in known), "of clean commits that are known"
