@@ -169,7 +169,7 @@ class Judge:
             "auc_later": ranking.auc,
             **{name: float(recalls.mean()) for name, recalls in each.items()},
             "map_error": score_half_width(ranking.ap),
-            "hit_10_error": score_half_width(ranking.hits[10]),
+            "hit_10_error": score_half_width(ranking.hits[10], hits=True),
             "recall_10_error": score_half_width(each["recall_10"]),
             "record": replace(ranking, neighbour_recall=each["recall_10"]),
         }

@@ -148,20 +148,20 @@ def _mean_half_width(known: npt.NDArray[np.float64]) -> float:
 SHOWN = 5e-4  # a difference that three digits do not show
 
 
-def score_half_width(scores: npt.ArrayLike) -> float:
+def score_half_width(scores: npt.ArrayLike, hits: bool = False) -> float:
     """The same for scores between 0 and 1, also of few queries, or of equal ones; NaN for fewer than two.
 
     Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, as far as three digits show, the next
     one may still differ: the interval is then that of a share none of whose queries was missed (Clopper and Pearson).
-    Nor do scores that are nearly 1 make surer: while all of them lie within that interval of 1, it ends where it would
-    if they were all 1.
+    Nor do scores whose mean is nearly 1 make surer: no interval ends above that of scores that are all 1. Only of
+    `hits`, which are 0 or 1 but for ties, a missed one shows how far they spread.
 
     >>> round(score_half_width([1.0, 1.0, 1.0]), 3), round(score_half_width([0.2, 0.4]), 3), score_half_width([0.5])
     (0.708, 1.0, nan)
     >>> score_half_width([1.0] * 99 + [0.9999]) == score_half_width([1.0] * 100)
     True
-    >>> f"{score_half_width([1.0] * 99 + [0.99]):.3f} {score_half_width([1.0] * 100):.3f}"
-    '0.036 0.036'
+    >>> f"{1 - score_half_width([1.0] * 100):.3f} {0.9995 - score_half_width([1.0] * 99 + [0.95]):.3f}"
+    '0.964 0.964'
     """
     known = np.asarray(scores, np.float64)
     known = known[~np.isnan(known)]
@@ -171,7 +171,7 @@ def score_half_width(scores: npt.ArrayLike) -> float:
     if np.ptp(known) < SHOWN:
         return none_missed
     half = _mean_half_width(known)
-    if known.min() > 1 - none_missed:
+    if not hits or known.min() > 1 - none_missed:
         half = max(half, float(known.mean()) - (1 - none_missed))
     return min(1.0, half)
 

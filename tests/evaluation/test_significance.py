@@ -8,6 +8,7 @@ from ohash.engine.run import Run
 from ohash.evaluation.significance import (
     ENOUGH_QUERIES,
     SEED_SPREADS,
+    SHOWN,
     difference_over_seeds,
     few_seeds_margin,
     half_width,
@@ -61,6 +62,16 @@ def test_no_scores_make_surer_of_1_than_scores_that_are_all_1(queries):
         scores = np.r_[np.ones(queries - 1), 1 - missed]
         ends.append(scores.mean() - score_half_width(scores))
     assert max(ends) <= best + 1e-9 and min(ends[:4]) > best - 0.01, "and no step where the first query misses a little"
+
+
+@pytest.mark.parametrize("queries", [12, 100, 1000])
+def test_the_end_of_an_interval_near_1_takes_no_step_up_while_scores_fall(queries):
+    rng, ends = np.random.default_rng(queries), []
+    down = rng.exponential(1.0, queries)
+    for size in np.geomspace(1e-5, 0.3, 60):
+        scores = np.maximum(0, 1 - size * down / down.max())
+        ends.append(scores.mean() - score_half_width(scores))
+    assert max(np.diff(ends)) < SHOWN and min(np.diff(ends)) > -0.05, "neither up nor a leap down"
 
 
 def test_enough_queries_have_the_normal_interval():
