@@ -15,6 +15,7 @@ from ohash.engine.narrative import change_since_start, change_text
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 from ohash.streams import registry as datasets
+from ohash.streams.drift import MOVING
 
 Health = Literal["early", "short", "healthy", "look", "ill", "failed"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
@@ -35,6 +36,7 @@ CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
 RECOVERED = 1.25  # times the loss per pair before R rose again
 BEFORE_ALARM = 1_000  # pairs over which that loss is taken
+STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE = "updates capped by C", "mean kernel value"
 
 
@@ -65,10 +67,15 @@ class Finding:
 def findings(now: Snapshot) -> list[Finding]:
     """Everything the health dot stands for, with one button per setting."""
     learning, drift = _learning(now), _drift(now)
-    if drift and not drift[0].fine and any(one.title == CAPPED_UPDATES and not one.fine for one in learning):
+    risen = bool(drift) and not drift[0].fine
+    stale = risen and _mean_is_stale(now)
+    if stale:
+        drift = [replace(drift[0], advice=STALE_MEAN, remedy=Remedy("center", "ema"))]
+    elif risen and any(one.title == CAPPED_UPDATES and not one.fine for one in learning):
         drift = [replace(drift[0], advice="the stream has changed: with a larger C it takes fewer pairs to learn it")]
-    changed = bool(drift) and not drift[0].fine
-    signs = _of_one_cause([*_numerics(now), *learning, *_scores(now, changed), *drift, *_codes(now)])
+    edges = now.params.drift.boundaries
+    changed = risen or bool(edges and now.t > edges[0])
+    signs = _of_one_cause([*_numerics(now), *learning, *_scores(now, changed), *drift, *_codes(now, stale)])
     offered: set[str] = set()
     for at, one in enumerate(signs):
         if one.remedy is not None and one.remedy.key in offered:
@@ -157,12 +164,15 @@ def _learning(now: Snapshot) -> list[Finding]:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
         why = _wrong_answers(now) if noisy else "try another β, or check what the pairs call similar"
+        remedy = _settings(now)
+        if not (noisy or remedy or follows_labels) and C is not None:
+            why, remedy = "random codes keep the distance already, and a smaller C costs less", _shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
         fine = ratio < ABOVE_FROZEN + loss_ratio_error(now)
         if not fine and ratio < HARDLY_ABOVE and _score_rose(now):
             fine, value = True, f"{value}, while {TRUTH_SCORES[truth_column(now.similar_by)]} has risen"
-        signs.append(_finding("cumulative loss", value, fine, advice, _settings(now)))
+        signs.append(_finding("cumulative loss", value, fine, advice, remedy))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
         advice = "similar and dissimilar pairs are not told apart: are the labels noisy, or the features too poor?"
@@ -171,6 +181,12 @@ def _learning(now: Snapshot) -> list[Finding]:
             advice, remedy = f"{advice.partition(':')[0]}: {_wrong_answers(now)}", Remedy("noise", 0.0)
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
+
+
+def _shorter_steps(now: Snapshot, C: float) -> Remedy | None:
+    """Half the median step, unless the score has risen with the long ones."""
+    smaller = float(f"{median_step(now) / 2:.1g}")
+    return Remedy("C", smaller) if 0 < smaller < C and not _score_rose(now) else None
 
 
 def _is_chosen(C: float, params: ExperimentParams) -> bool:
@@ -215,7 +231,7 @@ def _score_rose(now: Snapshot) -> bool:
 def _scores(now: Snapshot, changed: bool) -> list[Finding]:
     """Whether the score has risen by more than its uncertainty, which the headline says in the same words.
 
-    `changed` says that the stream has changed, and is not learnt again yet.
+    `changed` says that the stream has changed since the start.
     """
     n, signs = now.numbers, []
     column = truth_column(now.similar_by)
@@ -302,6 +318,12 @@ def _drift(now: Snapshot) -> list[Finding]:
     return [_finding("drift", value, fine, advice)]
 
 
+def _mean_is_stale(now: Snapshot) -> bool:
+    """Whether vectors have moved away from the mean that is subtracted: on purpose, or so that bits became constant."""
+    center = getattr(now.params.model, "center", "ema")
+    return center != "ema" and (now.params.drift.drift in MOVING or _constant_bits(now) >= CONSTANT_BITS)
+
+
 def loss_per_pair(now: Snapshot, start: int, stop: int) -> float:
     """The mean of R over pairs start to stop, from the rows that were kept; NaN without two of them."""
     pairs, total = now.columns["pairs"], now.columns.get("cum_R", np.empty(0))
@@ -311,7 +333,13 @@ def loss_per_pair(now: Snapshot, start: int, stop: int) -> float:
     return float((b - a) / (stop - max(0, start)))
 
 
-def _codes(now: Snapshot) -> list[Finding]:
+def _constant_bits(now: Snapshot) -> float:
+    """The share of bits that are the same in nearly all codes."""
+    ones = now.bit_ones
+    return float(np.mean(np.maximum(ones, 1 - ones) > CONSTANT)) if ones.size else 0.0
+
+
+def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
     n, signs = now.numbers, []
     if "map_low" in n and math.isfinite(n["map_low"]):
         spread = n["map_high"] - n["map_low"]
@@ -323,11 +351,12 @@ def _codes(now: Snapshot) -> list[Finding]:
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:
         idle = float(np.mean(updates == 0))
         signs.append(_finding("bits that never moved", f"{idle:.0%}", idle < IDLE_BITS, "fewer bits would do the same"))
-    ones = now.bit_ones
-    if ones.size and now.t >= MIN_PAIRS:
-        constant = float(np.mean(np.maximum(ones, 1 - ones) > CONSTANT))
+    if now.bit_ones.size and now.t >= MIN_PAIRS:
+        constant = _constant_bits(now)
         advice, remedy = "these bits tell nothing apart: fewer bits would do the same", None
-        if getattr(now.params.model, "center", "") == "none":
+        if stale_mean:
+            advice = "these bits tell nothing apart, since the mean of the vectors has changed"
+        elif getattr(now.params.model, "center", "") == "none":
             advice = "these bits tell nothing apart: centre the vectors, or use fewer bits"
             remedy = Remedy("center", "frozen")
         signs.append(

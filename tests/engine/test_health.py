@@ -206,6 +206,42 @@ def test_drift_is_dated_and_forgotten_once_learnt():
     assert later.fine and later.value.endswith("has come down since")
 
 
+@pytest.mark.parametrize("dataset", first(["fashion", "digits"], 1))
+def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset):
+    moving = {"drift": "rotate", "drift_at": 4_000}
+    now = finished(dataset, pairs=7_000, **moving)
+    said, remedy = told(now), remedies(now)["drift"]
+    assert (remedy.key, remedy.value) == ("center", "ema") and "a mean that forgets" in said["drift"]
+    assert said["bits that are the same in all codes"].endswith("since the mean of the vectors has changed")
+    mended = finished(dataset, pairs=7_000, **moving, center="ema")
+    assert "bits that are the same in all codes" not in told(mended)
+    assert loss_per_pair(mended, 5_000, 7_000) < 0.6 * loss_per_pair(now, 5_000, 7_000)
+    assert mended.numbers["map"] > now.numbers["map"] + 0.05
+    assert told(mended)["mAP"] == "it is below its start: the stream has changed"
+
+
+def test_a_mean_that_has_moved_is_noticed_in_a_stream_that_nobody_moved_on_purpose():
+    """The clicks of one's own data change, too: constant bits give it away."""
+    now = finished("digits", pairs=4_600, drift="redefine", drift_at=4_000)
+    assert "no setting does" in told(now)["drift"]
+    constant = np.where(np.arange(now.bit_ones.size) < 0.2 * now.bit_ones.size, 1.0, 0.5)
+    assert remedies(replace(now, bit_ones=constant))["drift"].key == "center"
+
+
+@pytest.mark.parametrize("seed", first([0, 1, 2], 1))
+def test_where_the_distance_is_the_truth_a_loss_above_the_frozen_models_asks_for_shorter_steps(seed):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 20))
+    X[np.arange(600), rng.integers(0, 4, 600)] += 3
+    vectors = Dataset.from_arrays(X.astype(np.float32))
+    now = finished(vectors, dataset=vectors, pairs=20_000, seed=seed)
+    remedy = remedies(now)["cumulative loss"]
+    assert "a smaller C costs less" in told(now)["cumulative loss"] and remedy.key == "C"
+    assert "cumulative loss" not in told(finished(vectors, dataset=vectors, pairs=20_000, seed=seed, C=remedy.value))
+    risen = {**now.numbers, "map": now.numbers["map"] + 0.2}
+    assert "cumulative loss" not in remedies(replace(now, numbers=risen)), "long steps have served the score"
+
+
 def test_a_stream_that_changed_is_learnt_again_sooner_with_a_larger_c_if_steps_are_capped():
     moving = {"drift": "redefine", "drift_at": 4_000, "C": 1e-3}
     now = finished("digits", pairs=4_600, **moving)
