@@ -125,14 +125,14 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
     drawn = [
         _method_point(method, setting, recalls[method], scores[method], named=method in named) for method in scores
     ]
-    lo, hi = share_limits(*(series.y for series in drawn))
+    (left, right), (lo, hi) = (share_limits(*(getattr(one, side) for one in drawn)) for side in ("x", "y"))
     means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
         f"Scores on test queries, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
         "labels, grey from neither."
     )
-    x_axis = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
+    x_axis = Axis("recall@10: agreement with the original distance", lo=left, hi=right, format="share")
     y_axis = Axis(truth, lo=lo, hi=hi, format="share")
     return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
 
