@@ -71,20 +71,27 @@ if (!window.ohashClass) {
     query.delete("place");
     return joined(location.pathname, query);
   };
-  // A place is an address and, on Learn, the lesson that is open, counted from 1, which no address names. While one
-  // folds up it still has the attribute `open`; its contents are inert at once.
+  // A place is an address and, on Learn, two things that no address names: whether the playground plays from the pair
+  // in it on, which every browser computes for itself, and the lesson that is open, counted from 1. While one folds up
+  // it still has the attribute `open`; its contents are inert at once.
   const lessons = () => [...document.querySelectorAll(".st-key-lessons details")];
   const isOpen = (one) => one.querySelector("[data-testid=stExpanderDetails]")?.inert === false;
+  const playground = () => {
+    const hosts = [...document.querySelectorAll(".st-key-playground *")];
+    return hosts.map((one) => one.shadowRoot?.querySelector(".playground")).find(Boolean)?.playground;
+  };
   const here = () => {
     const [path, text] = address().split("?"), query = new URLSearchParams(text);
     const open = lessons().findIndex(isOpen) + 1;
+    if (playground()?.playing) query.set("plays", 1);
     if (open) query.set("lesson", open);
     return joined(path, query);
   };
   const partsOf = (place) => {
     const [path, text] = place.split("?"), query = new URLSearchParams(text), lesson = Number(query.get("lesson"));
-    query.delete("lesson");
-    return {path, query, lesson, target: joined(path, query)};
+    const plays = query.has("plays");
+    for (const key of ["lesson", "plays"]) query.delete(key);
+    return {path, query, lesson, plays, target: joined(path, query)};
   };
   // The lesson to open when the page has been drawn, 0 for none, null if it is as the lecturer's or the visitor has
   // chosen another: also of the place that this document was loaded for.
@@ -133,10 +140,14 @@ if (!window.ohashClass) {
   // Where it can, the document stays. The playground opens an address by itself. Streamlit is told of one as by Back;
   // the mark `place` makes the server turn to it, and take the mark away. Otherwise the page is loaded.
   const go = (place) => {
-    const {path, query, lesson, target} = partsOf(place), stays = path === location.pathname;
+    const {path, query, lesson, plays, target} = partsOf(place), stays = path === location.pathname;
     const app = document.querySelector("[data-test-connection-state=CONNECTED]");
     [turned, wanted] = [performance.now(), lesson];
-    if (target === address()) return;  // only another lesson
+    plays ? sessionStorage.setItem("ohash.plays", query) : sessionStorage.removeItem("ohash.plays");
+    if (target === address()) {  // only another lesson, or it plays now
+      if ((playground()?.playing ?? plays) !== plays) dispatchEvent(new Event("ohash-place"));
+      return;
+    }
     [left, tries] = [address(), tries + 1];
     if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(target);
     const presents = Boolean(document.querySelector(".st-key-stage"));

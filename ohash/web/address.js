@@ -1,15 +1,21 @@
 // Where the link is kept, and what is copied of it: the query of the page, the fragment of a file, or nowhere, since a
 // notebook has its own address; there a call is copied.
 
-// A tab remembers at which pair it was playing: a link with a pair waits there, but a page loaded again goes on.
+// A tab remembers the link at which it was playing: one with a pair waits there, but a page loaded again goes on, and so
+// does one that a class was sent to while its lecturer plays.
 const PLAYS = "ohash.plays";
 const inTab = (use) => { try { return use(sessionStorage); } catch { return null; } }; // a frame may have no storage
 
-// Whether this tab leads a class, or follows its lecturer: then its address is the place of the class.
-function inClass() {
-  const says = (key) => inTab((tab) => tab.getItem(`ohash.${key}`));
-  return says("leads") === "yes" || (says("been") !== null && says("follows") !== "no");
+// What tells a moment of a run from those of others.
+function moment(link) {
+  const { params: { data, r, T, seed }, at } = readLink(link);
+  return [data, r, T, seed, at].join();
 }
+
+// Whether this tab leads a class, or follows its lecturer: then its address is the place of the class.
+const says = (key) => inTab((tab) => tab.getItem(`ohash.${key}`));
+function leadsClass() { return says("leads") === "yes"; }
+function followsClass() { return !leadsClass() && says("been") !== null && says("follows") !== "no"; }
 
 // The key of a lecturer is not for those who get the link.
 function withoutKey(link) {
@@ -21,8 +27,8 @@ function withoutKey(link) {
 const here = {
   title: "Copy link", copy: () => withoutKey(location.href), otherwise: "In the address bar",
   fragment: () => location.hash,
-  keepPlaying: (mark) => inTab((tab) => (mark ? tab.setItem(PLAYS, mark) : tab.removeItem(PLAYS))),
-  wasPlaying: (mark) => inTab((tab) => tab.getItem(PLAYS)) === mark,
+  keepPlaying: (link) => inTab((tab) => (link ? tab.setItem(PLAYS, link) : tab.removeItem(PLAYS))),
+  wasPlaying: (link) => { const kept = inTab((tab) => tab.getItem(PLAYS)); return kept && moment(kept) === moment(link); },
 };
 const ADDRESSES = {
   query: {

@@ -110,7 +110,7 @@ def component_script() -> str:
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
         '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage"),\n'
         "      lessons: data?.lessons ?? {},\n"
-        "      notes: () => !inClass() }));\n"
+        "      notes: () => !leadsClass() && !followsClass(), follows: followsClass }));\n"
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
     )

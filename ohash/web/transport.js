@@ -1,8 +1,9 @@
 // The clock and the buttons. `mountPlayground` puts a playground into an element;
 // a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`),
 // whether keys that are pressed nowhere in particular are meant for it (`everywhere`), whether the address may change
-// while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again; and the lessons that
-// it asks on the stage (`lessons`).
+// while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again; whether its address is
+// that of a lecturer (`follows`), which it leaves as it is while it plays; and the lessons that it asks on the stage
+// (`lessons`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
@@ -11,21 +12,19 @@ const SLOW = 10, FAST = 100; // pairs per second: up to the one each pair is tol
 const NOTE_MS = 1000; // how often the address follows it
 
 function mountPlayground(root, colours, {
-  address = "fragment", live = null, start = null, everywhere = () => false, notes = () => true,
+  address = "fragment", live = null, start = null, everywhere = () => false, notes = () => true, follows = () => false,
   lessons = {},
 } = {}) {
   listenForCards(root);
-  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere, notes, lessons);
+  const host = { everywhere, notes, follows };
+  const playground = new Playground(root, colours, ADDRESSES[address], live, host, lessons);
   playground.open(start ?? playground.address.read());
   return () => playground.stop();
 }
 
-// What tells a moment of a run from those of others.
-function moment({ data, r, T, seed }, t) { return [data, r, T, seed, t].join(); }
-
 class Playground {
-  constructor(root, colours, address, live, everywhere, notes, lessons) {
-    Object.assign(this, { colours, address, everywhere, notes, home: location.pathname });
+  constructor(root, colours, address, live, host, lessons) {
+    Object.assign(this, { colours, address, ...host, home: location.pathname });
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
     this.charts = [...root.querySelectorAll(".side canvas")];
@@ -92,7 +91,7 @@ class Playground {
     const { params, events, at, problems, free, paused } = readLink(text);
     this.followed = text;
     this.showLesson(this.scene(), true);
-    const waits = paused && !this.address.wasPlaying(moment(params, at));
+    const waits = paused && !this.address.wasPlaying(text);
     this.begin(params, events, at);
     this.setFree(free);
     this.view.notice = linkWords([...problems, ...strayKeys(this.address.fragment())]);
@@ -194,10 +193,10 @@ class Playground {
     this.view.phase = MOVED;
     this.find("[data-press=play]").textContent = on ? "Pause" : "Play";
     this.refresh();
+    this.remember();
     if (on) return;
     this.run.measureNow(); // while it played, it was measured only now and then
     this.address.keepPlaying(null);
-    this.remember();
   }
 
   remember() { // browsers limit how often an address may change
@@ -210,15 +209,15 @@ class Playground {
     const followed = !this.address.pending() || location.hash === this.followed;
     if (!followed || !this.element.isConnected || location.pathname !== this.home) return;
     this.followed = "";
+    if (this.playing && this.follows()) return;
     this.address.write(this.text());
+    if (this.playing) this.address.keepPlaying(this.text());
   }
 
   // While it plays: a reload goes on from here.
   note(now) {
     this.notedAt = now;
-    if (!this.notes()) return;
-    this.writeAddress();
-    this.address.keepPlaying(moment(this.run.first, this.run.t));
+    if (this.notes()) this.writeAddress();
   }
 
   text() { return writeLink(this.run, this.free, !this.playing); }

@@ -205,6 +205,57 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(
     assert student.evaluate("window.kept"), "one document for all of it"
 
 
+RUN = """(one) => { const { run, playing } = one.playground;
+  const W = JSON.stringify(run.models.map((columns) => columns.map((w) => [...w])));
+  return { playing, t: run.t, beta: run.params.beta, seed: run.first.seed, W }; }"""
+
+
+def test_a_class_sees_the_playground_play_and_rest_where_the_lecturer_does(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
+    run = lambda page: page.locator(".playground").evaluate(RUN)  # noqa: E731
+    button = lambda page, name: page.locator(".playground").get_by_role("button", name=name, exact=True)  # noqa: E731
+    lecturer.goto(f"{classroom.url}/learn?data=moons&seed=3&r=4&pace=10&at=100&key={KEY}")
+    lecturer.get_by_role("button", name="Follow me").click()
+    lecturer.get_by_text("The class follows you.").wait_for()
+    student.goto(classroom.url)
+    until(lambda: where(student) == where(lecturer) and student.locator(".playground").count() == 1, "on Learn")
+    until(lambda: run(student) == run(lecturer), "the same pair, at rest")
+    student.evaluate("window.kept = true; window.opened = 0; addEventListener('ohash-place', () => window.opened += 1)")
+    named: list[str] = []
+    lecturer.on("request", lambda one: named.append(one.post_data or "") if one.method == "POST" else None)
+
+    button(lecturer, "Play").click()
+    until(lambda: run(student)["playing"] and run(student)["t"] > 105, "hers plays, too")
+    lecturer.wait_for_timeout(6000)
+    assert run(student)["playing"] and run(lecturer)["playing"]
+    assert student.evaluate("window.opened") == 1 and len(named) == 1, "told once, whatever time passes"
+    with new_page(student.context) as late:
+        late.goto(classroom.url)
+        until(lambda: late.locator(".playground").count() == 1 and run(late)["playing"], "who comes late sees it, too")
+
+    lecturer.locator(".playground").get_by_role("slider", name="β").press("ArrowRight")
+    until(lambda: run(student)["beta"] == run(lecturer)["beta"] > 0.5, "her slider, while it plays")
+    assert run(student)["playing"] and student.evaluate("window.opened") == 2
+
+    button(lecturer, "Pause").click()
+    until(lambda: run(student) == run(lecturer), "the same pair and the same W, bit for bit")
+    assert not run(student)["playing"] and student.evaluate("window.opened") == 3
+
+    button(lecturer, "Play").click()
+    button(lecturer, "Pause").click()
+    lecturer.locator(".playground .scrub").fill("50")
+    until(lambda: run(student) == run(lecturer) and run(student)["t"] == 50, "back at another pair")
+    button(lecturer, "Play").click()
+    until(lambda: run(student)["playing"] and run(student)["t"] < 200, "from there")
+    button(student, "Pause").click()
+    student.wait_for_timeout(5000)
+    assert not run(student)["playing"], "a student may stop hers"
+    button(lecturer, "Pause").click()
+    until(lambda: run(student) == run(lecturer), "and is with the lecturer when she rests")
+    assert student.evaluate("window.kept"), "in the same document"
+
+
 LOSE = """() => {
   const send = window.dispatchEvent, here = location.href;
   window.dispatchEvent = function (event) {
