@@ -88,6 +88,8 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
         for what in (shown.get_by_role("link"), last, free, page.locator(".playground .plane"), page.locator(".bar")):
             until(lambda what=what: end_of(what) <= 768, f"{what} of {lesson.title} on a screen of 1024 x 768")  # type: ignore[misc]
         until(lambda: page.evaluate(SIDE_BY_SIDE), "the lesson does not cover the playground")
+        beyond = page.locator(".buckets").evaluate("(one) => one.scrollWidth - one.clientWidth")
+        assert beyond <= 0, f"the table of codes is {beyond} pixels too wide in {lesson.title}"
         page.set_viewport_size({"width": 1280, "height": 800})
         shown.get_by_text(lesson.right, exact=True).click()
         shown.get_by_text("Right.", exact=True).wait_for()
@@ -96,6 +98,10 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
             until(lambda seen=seen: seen.bounding_box()["y"] >= 0 and end_of(seen) <= 800, f"{seen} of {lesson.title}")  # type: ignore[misc]
         page.locator(".playground .locked").wait_for()
         until(lambda: page.evaluate(SCROLLS) <= 0, "all of it is seen without scrolling")
+        for wrong in (option for option in lesson.options if option != lesson.right):
+            shown.get_by_text(wrong, exact=True).click()
+            shown.get_by_text(f"Not quite: {lesson.right}.", exact=True).wait_for()
+            until(lambda: page.evaluate(SCROLLS) <= 0, f"also after a wrong answer to {lesson.title}")
 
 
 UNSEEN = """() => {
