@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from ohash.cli import paper as cli
 from ohash.cli.main import main
@@ -16,7 +15,7 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
-from ohash.paper.recorded_intervals import compute_intervals, record_intervals
+from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.paper.sources import sources
@@ -171,33 +170,6 @@ def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store
     text = said(differing(run_store, recording, [key]).recording, run_store)
     assert "1 of yours differs from the recording by more than 0.01 mAP" in text
     assert re.search(r"figure 3, MMOH at \d on digits, seed 0: 0\.\d+ here, 1\.\d+ recorded", text)
-
-
-def shipped_findings(recording):
-    """What a first visit to the Paper page judges, without theory and timings."""
-    measured = Measurements(Store(), FULL, recording)
-    return measured, [judge_claim(one, measured) for one in CLAIMS if one.figures]
-
-
-def test_the_shipped_intervals_spare_the_first_visit_every_bootstrap(monkeypatch):
-    recording = read_recording()
-    monkeypatch.setattr(stats, "bootstrap", lambda *_, **__: pytest.fail("record again: an interval is missing"))
-    measured, findings = shipped_findings(recording)
-    assert len(findings) > 40 and measured.intervals == recording.intervals and len(recording.intervals) > 200
-
-
-@pytest.mark.slow
-def test_the_shipped_intervals_are_those_that_the_recorded_cells_give():
-    recording = read_recording()
-    computed = compute_intervals(recording, FULL)
-    assert computed.keys() == recording.intervals.keys(), "nothing is missing, and nothing is left over"
-    for key, ends in recording.intervals.items():
-        assert ends == pytest.approx(computed[key], abs=1e-12)  # another machine sums in another order
-    (_, shipped), (_, again) = (
-        shipped_findings(replace(recording, intervals=one)) for one in (recording.intervals, computed)
-    )
-    for one, other in zip(shipped, again, strict=True):
-        assert [(part.what, part.verdict) for part in one.parts] == [(part.what, part.verdict) for part in other.parts]
 
 
 def test_an_interval_is_known_by_its_numbers_and_new_ones_are_added(run_store, recording, tmp_path):

@@ -1,0 +1,90 @@
+"""The embedded texts, which stand for none of the paper's data: in a figure of their own, judged by their truths."""
+
+import html
+import re
+
+import pytest
+
+from ohash.engine.judge import Judge
+from ohash.engine.run import Run
+from ohash.paper import figures
+from ohash.paper import settings as data
+from ohash.paper.claims import CLAIMS
+from ohash.paper.figures import FIGURES
+from ohash.paper.findings import judge_claim
+from ohash.paper.measurements import Measurements, SeedResult
+from ohash.paper.protocol import QUICK
+from ohash.paper.recording import read_recording
+from ohash.paper.tables import COLUMN_GAP, coverage_text, data_table, figure_table
+from ohash.plots.paper import charts
+from ohash.plots.paper_report import report
+from ohash.store.store import Store
+from ohash.streams import registry
+from tests.paper.told import Told, claim
+
+
+def test_every_embedded_data_set_is_in_a_figure_and_the_report_says_which_no_claim_is_judged_on(tmp_path):
+    measured = Measurements(Store(tmp_path), QUICK)
+    text = coverage_text(measured)
+    pictures, _, texts = text.partition("Only in “Every method here on texts")
+    drawn = {one.dataset for figure in FIGURES.values() for one in figure.settings()}
+    for key, spec in registry.named_datasets().items():
+        if spec.group == "embedded":
+            assert key in drawn, "a line in ohash/paper/settings.py"
+            covered = key in {one.dataset for one in data.EMBEDDED}
+            assert spec.title in (pictures if covered else texts), key
+            similar = {one.similar_by for one in (*data.EMBEDDED, *data.TEXTS) if one.dataset == key}
+            assert spec.similar_by in similar, "judged by the truth that it declares"
+    assert "Word vectors" in texts and "Debian packages" in texts and "none of the paper's three" in texts
+    assert html.escape(text) in report(measured, [FIGURES["3"]], [])
+
+
+def test_no_claim_is_judged_on_data_that_stand_for_none_of_the_papers():
+    told = Told({("kernel", "oh", kernel): value for kernel, value in (("rbf", 0.6), ("none", 0.5))})
+    found = judge_claim(claim("kernel"), told, (*data.EMBEDDED, *data.TEXTS))
+    assert {part.setting for part in found.parts} == {one.title for one in data.EMBEDDED}
+    assert {one.kind for one in data.TEXTS}.isdisjoint({kind for one in CLAIMS for kind in one.kinds})
+
+
+def test_clicks_are_judged_by_hits_and_a_table_of_methods_has_both_truths(tmp_path):
+    texts = FIGURES["texts"]
+    measured = Measurements(Store(tmp_path), QUICK)
+    scores = {"map": 0.06, "hit_10": 0.15, "recall_10": 0.29}
+    for point in measured.cells(texts):
+        measured._results[point] = [SeedResult("", {"scores/test": scores})]
+    table = figure_table(measured, texts)
+    assert table.header[-2:] == ("Word vectors", "Debian packages")
+    assert {row[3:] for row in table.rows} == {
+        ("mAP; hit@10 of clicks", "0.060", "0.150"), ("recall@10", "0.290", "0.290"),
+    }  # fmt: skip
+    assert len(table.rows) == 2 * len(texts.methods) and "hit@10 of clicks, then recall@10" in table.title
+    words, debian = charts(measured, texts)
+    assert words.caption == debian.caption, "it is shown once"
+    assert words.y.label == "mAP" and debian.y.label == "hit@10" and "has the highest hit@10, .15" in debian.title
+    assert all(series.y[0] == 0.15 and series.x[0] == 0.29 for series in debian.series)
+
+
+def test_the_table_of_data_says_how_many_queries_there_are():
+    table = data_table(Measurements(Store(), QUICK), list(FIGURES.values()))
+    queries = {row[1]: row[5] for row in table.rows}
+    (debian,) = (one for one in data.TEXTS if one.kind == "clicks")
+    for one in (*data.EMBEDDED, *data.TEXTS):
+        points = registry.load_by_key(one.dataset)
+        assert (queries[points.title] == "{} + {}".format(*points.queries)) == (one is not debian)
+    cell = next(one for one in FIGURES["texts"].sweep(QUICK).cells if one.params.dataset == "debian")
+    world = Run(cell.params).world
+    asked = [len(Judge(world, 0, part).queries) for part in ("validation", "test")]
+    assert queries[registry.load_by_key("debian").title] == "up to {:,} + {:,}, of later clicks".format(*asked)
+
+
+def test_the_chance_of_a_hit_that_the_figure_of_texts_names():
+    cell = next(one for one in FIGURES["texts"].sweep(QUICK).cells if one.params.dataset == "debian")
+    chance = Judge(Run(cell.params).world, 0, "test").chance()["hit_10"]
+    assert round(chance, 3) == figures.CHANCE_OF_HIT and f"a random order has {chance:.3f}" in FIGURES["texts"].ours
+
+
+@pytest.mark.parametrize("key", ["methods", "texts"])
+def test_a_table_of_methods_fits_on_a_page(key):
+    table = figure_table(Measurements(Store(), QUICK, read_recording()), FIGURES[key])
+    shares = [float(share) for share in re.findall(r"p{(.*?)\\linewidth}", table._columns())]
+    assert sum(shares) + COLUMN_GAP * len(table.header) <= 1.005, "each share is rounded"
