@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 NAME = "paper.parquet"
 NUMBERS = ("cum_R", "required_C", "bound", "share_C", "p0", "updated", "bits")
+# One processor under two names: as /proc has it, which was recorded first, and as LLVM names it.
+SAME_CPU = {"aarch64, implementer 0x41, part 0xd0c": "aarch64 neoverse-n1"}
 VALUES = ("state", "seconds", "cpu_seconds", "state_bytes")
 CURVES = {
     "5": ("columns/pairs", "columns/cum_R"),
@@ -83,7 +85,7 @@ class Recording:
     @cached_property
     def text(self) -> str:
         """When and on what it was made."""
-        cpus = self.made["cpu"].split(SEVERAL)
+        cpus = list(dict.fromkeys(SAME_CPU.get(one, one) for one in self.made["cpu"].split(SEVERAL)))
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
         versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
         if SEVERAL in self.made["commit"]:

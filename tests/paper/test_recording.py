@@ -16,7 +16,7 @@ from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
 from ohash.paper.recorded_intervals import record_intervals
-from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
+from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.paper.sources import sources
 from ohash.store.store import Store
@@ -194,6 +194,12 @@ def test_curves_are_thinned_and_histograms_kept_whole():
     many = np.arange(300)
     assert len(thin_curve("columns/pairs", many)) == 100 and thin_curve("columns/pairs", many)[-1] == 299
     np.testing.assert_array_equal(thin_curve("totals/ratio", many), many)
+
+
+def test_one_processor_is_named_once(recording):
+    names = "aarch64, implementer 0x41, part 0xd0c", "aarch64 neoverse-n1", "other"
+    made = {**recording.made, "cpu": SEVERAL.join(names)}
+    assert "(aarch64 neoverse-n1 and other, " in Recording(made, recording._rows).text
 
 
 def test_without_a_file_there_is_no_recording(tmp_path):
