@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -58,12 +59,18 @@ def summary(now: Snapshot) -> dict[str, Any]:
     }
 
 
+# Quantities of the paper, by its symbols; the others by their titles.
+SYMBOLS = ("r", "T", "alpha", "beta", "C", "m", "sigma")
+
+
 def facts(now: Snapshot, data: str, link: str) -> dict[str, str]:
     """What a reader of an exported page must know to repeat the run; `data` is the title of the data set."""
     params = now.params
-    values, rows = flat(params), rows_of(params)
+    values, rows = flat(params) | {"warm": params.features.warm_up}, rows_of(params)
+    chosen = {"sigma": now.numbers.get("sigma", math.nan), "C": now.numbers.get("auto_C", math.nan)}
     settings = ", ".join(
-        f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}"
+        f"{rows[key].symbol if key in SYMBOLS else rows[key].title} = {format_value(rows[key], value)}"
+        + (f" → {chosen[key]:.3g}" if rows[key].alias and value == rows[key].lo and key in chosen else "")
         for key, value in values.items()
         if key in rows and key != "seed" and rows[key].is_active(values)
     )

@@ -52,7 +52,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     problems: list[str] = []
     values: dict[str, Any] = {}
     values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
-    values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
+    usual = "oh" if query.get("T", "1") == "1" else "mmoh"  # several models are MMOH
+    values["method"] = _one_of("method", methods.hashers(), query, usual, problems)
     if "dataset" not in query:
         values["seed"] = FIRST_SEED
     rows = rows_of(experiment(**values))

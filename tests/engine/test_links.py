@@ -50,6 +50,13 @@ def test_a_link_without_a_dataset_changes_what_the_dashboard_opens():
     assert from_query(OPENING.to_query()) == (OPENING, [])
 
 
+def test_a_link_with_several_models_and_no_method_is_mmoh():
+    params, problems = from_query({"T": "3"})
+    assert (params.method, params.model.T, problems) == ("mmoh", 3, [])
+    assert from_query({"r": "16"})[0].method == "oh"
+    assert from_query({"T": "3", "method": "oh"})[1], "a method that was named is kept"
+
+
 def test_unknown_keys_are_ignored_and_bad_values_named_and_defaulted():
     params, problems = from_query(
         {"dataset": "digits", "method": "oh", "utm_source": "x", "beta": "2", "r": "many", "C": "nan", "noise": "0.2",

@@ -80,6 +80,13 @@ def test_how_to_read_speaks_only_of_what_a_method_has(method: str) -> None:
         assert f"as {registry.hashers()[method].title} reports none" in words.replace("\\", "")
 
 
+def test_how_to_read_names_what_this_run_is_judged_by() -> None:
+    params = experiment("words", "oh")
+    assert "agree with near neighbours (mAP)" in how_to_read(params, "near neighbours")
+    assert "labels" not in how_to_read(params, "near neighbours"), "word vectors have none"
+    assert "agree with labels (mAP)" in how_to_read(experiment("digits"))
+
+
 def test_the_loss_of_a_method_that_learns_from_items_is_not_called_that_of_the_first_codes() -> None:
     *_, last = run(experiment("digits", "hcoh", pairs=200, r=8))
     title = charts.loss(last).title
@@ -92,6 +99,9 @@ def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
     assert {"data set", "parameters", "seed", "link", "version"} <= facts.keys()
     assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
     assert 'href="http' in page and "dataset=digits" in page
+    assert f"σ = auto → {now.numbers['sigma']:.3g}, " in facts["parameters"]
+    for words in ("warm-up points = 300", "wrong labels = 0", "unit length = on", "similar share = natural"):
+        assert words in facts["parameters"], "words, and no symbols that only the code has"
 
 
 def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:

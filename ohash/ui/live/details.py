@@ -6,7 +6,7 @@ from typing import TypeGuard
 import streamlit as st
 
 from ohash.engine.export import code_for
-from ohash.engine.narrative import amount, settings_that_differ
+from ohash.engine.narrative import amount, settings_that_differ, truth_of
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
@@ -40,7 +40,7 @@ READING, TABLES, RUNS, CODE = "How to read this", "Tables", "Runs so far", "Code
 TABS = [READING, *MORE, TABLES, RUNS, CODE]
 MOVING = {*MORE, TABLES, RUNS}
 KEY = "view_details"
-SCORE = """**Score** (top left): how well the codes agree with the labels (mAP) or with the original distance
+SCORE = """**Score** (top left): how well the codes agree with {truth} (mAP) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
 HILLS = "**Hills** (top right): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
 APART = "Learning draws the similar pairs to α or left of it, and the dissimilar ones to β·r or right of it."
@@ -55,15 +55,18 @@ GALLERY = """**Gallery**: one query and the ten items whose codes differ least f
 relevant."""
 
 
-def how_to_read(params: ExperimentParams) -> str:
-    """What each chart on Live shows of this method, as far as it has α, β, C, a loss and steps."""
+def how_to_read(params: ExperimentParams, truth: str = "labels") -> str:
+    """What each chart on Live shows of this method, as far as it has α, β, C, a loss and steps.
+
+    `truth` is what codes should agree with, as the headline calls it.
+    """
     spec = registry.hashers()[params.method]
     apart = hasattr(params.model, "alpha") and hasattr(params.model, "beta")
     reports = hasattr(spec.hasher, "certificates")
     parts = [SCORE, HILLS + (APART if apart else GOOD_CODES), *((LOSS, STEP) if reports else (FROZEN, NO_STEP))]
     if spec.key in {"oh", "mmoh"}:
         parts.append(CLICK)
-    return "\n".join(f"- {part}" for part in (*parts, GALLERY)).format(method=escape_markdown(spec.title))
+    return "\n".join(f"- {part}" for part in (*parts, GALLERY)).format(method=escape_markdown(spec.title), truth=truth)
 
 
 def details_area(session: Session) -> None:
@@ -78,7 +81,7 @@ def _draw(session: Session) -> None:
     tabs = dict(zip(TABS, st.tabs(TABS, key=KEY, on_change="rerun"), strict=True))
     with tabs[READING] as tab:
         if tab.open:
-            st.markdown(how_to_read(session.params))
+            st.markdown(how_to_read(session.params, "labels" if now is None else truth_of(now)))
     for title, names in MORE.items():
         with tabs[title] as tab:
             if tab.open and _is_ready(now):
