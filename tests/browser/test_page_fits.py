@@ -78,15 +78,19 @@ def test_the_tools_of_a_chart_cover_neither_headline_nor_switches(page: Any, ser
     live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
     live.until(lambda: live.pairs > 150, what="a checkpoint")
     for chart in (".st-key-chart_a", ".st-key-chart_b"):
-        page.locator(f"{chart} canvas").first.hover()
-        tools = page.locator(f"{chart} [data-testid=stElementToolbar]").first
         for above in (".ohash-headline", ".st-key-on_quality"):
-            until(partial(_is_above, page.locator(above).first, tools), f"{above} is above the tools of {chart}", 20)
+            until(partial(_is_above_tools, page, above, chart), f"{above} is above the tools of {chart}", 20)
 
 
-def _is_above(one: Any, other: Any) -> bool:
-    """Whether one ends where the other begins, or before; False while either is being drawn."""
-    first, second = one.bounding_box(), other.bounding_box()
+def _is_above_tools(page: Any, above: str, chart: str) -> bool:
+    """Whether this ends where the tools of a chart begin, or before; False while either is being drawn.
+
+    The pointer moves each time: a chart that is drawn anew under a pointer at rest does not notice it.
+    """
+    page.locator(f"{chart} canvas").first.hover(position={"x": 60, "y": 60})
+    page.locator(f"{chart} canvas").first.hover()
+    first = page.locator(above).first.bounding_box()
+    second = page.locator(f"{chart} [data-testid=stElementToolbar]").first.bounding_box()
     return first is not None and second is not None and first["y"] + first["height"] <= second["y"]
 
 
