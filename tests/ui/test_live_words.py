@@ -1,5 +1,6 @@
 """What the Live page says: each thing once, no more than is sure; and what an export says about its run."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,12 @@ from ohash.engine.run import run
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
 from ohash.plots.live import charts
+from ohash.plots.live.scores import NOT_OVER_SEEDS
 from ohash.plots.plotly import to_html
-from ohash.ui.live import headline, sharing
+from ohash.ui.live import headline, on_charts, sharing
 from ohash.ui.live.details import how_to_read
 from ohash.ui.parts.sharing import run_file_stem
+from ohash.ui.session.broadcast import ChartSwitches
 from ohash.ui.session.session import Session
 
 
@@ -42,15 +45,35 @@ def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: flo
     assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_change_error=error)
 
 
-def test_of_clicks_both_scores_are_named_where_they_differ(now: Snapshot) -> None:
-    """As on Debian's packages after 3,862 pairs: hit@10 rises beyond its interval and mAP, on the chart, does not."""
+def test_of_clicks_hit_at_10_is_told_and_drawn(now: Snapshot) -> None:
+    """As on Debian's packages after 3,862 pairs: hit@10 rises beyond its interval and mAP, which is tiny, does not."""
     clicks = replace(now, similar_by="pairs")
     hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_change_error": 0.02}
     distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_change_error": 0.0139}
     sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_change_error=0.0111)
-    assert "agree better with the given pairs by hit@10, about as well by mAP, and better with the original" in sentence
-    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0631, map_change_error=0.0116)
     assert sentence.endswith("agree better with the given pairs and with the original distance.")
+    assert charts.quality(clicks, ChartSwitches().score(clicks.similar_by)).y.label == "hit@10"
+    both = charts.both_truths(clicks)
+    assert "hit@10" in both.title and "mAP" not in both.title
+
+
+def test_the_switch_of_the_first_chart_names_the_score_of_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before there is a picture, too: the switch is drawn once, the chart five times a second."""
+    drawn: list[list[str]] = []
+
+    def record(_label: str, options: list[str], *, format_func: Callable[[str], str], **_more: object) -> None:
+        drawn.append([format_func(one) for one in options])
+
+    monkeypatch.setattr(on_charts.st, "segmented_control", record)
+    for dataset in ("debian", "digits"):
+        on_charts.switches(Session("one", params=experiment(dataset, "oh")))
+    assert drawn == [["hit@10", "recall@10", "pair-AUC"], ["mAP", "recall@10", "pair-AUC"]]
+
+
+def test_the_pair_auc_says_why_it_has_no_seeds(now: Snapshot) -> None:
+    other = charts.ghost_of(now, "")
+    assert NOT_OVER_SEEDS in charts.quality(now, "auc", seeds=[other]).caption
+    assert NOT_OVER_SEEDS not in charts.quality(now, "auc").caption + charts.quality(now, "map", seeds=[other]).caption
 
 
 def test_a_rise_within_its_error_is_no_rise_on_the_chart_of_two_truths(now: Snapshot) -> None:

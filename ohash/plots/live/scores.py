@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.engine.judge import RERANKED
+from ohash.engine.judge import RERANKED, truth_column
 from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
@@ -67,6 +67,7 @@ SCORES = {
 
 
 BAND_OF_SEEDS = "The grey band is one standard deviation over the seeds."
+NOT_OVER_SEEDS = "Seeds are compared by the scores of checkpoints, not by the pair-AUC of each one's own recent pairs."
 
 
 def quality(
@@ -118,7 +119,7 @@ def quality(
         title = f"{of}: {score.short} of recent pairs is {formats.share(recent)}, with W frozen {formats.share(frozen)}"
     else:
         title = f"{of}: {score.short} {_story(now, score, y)}"
-    caption = score.metric.help
+    caption = f"{score.metric.help} {NOT_OVER_SEEDS}" if metric == "auc" and seeds else score.metric.help
     for one in over_seeds:
         behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
         title += f"; {one.name} {formats.share(last(one.y))}{behind}"
@@ -128,14 +129,14 @@ def quality(
 
 def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
     """Agreement with the labels and with the original distance in one chart, because they go opposite ways."""
-    x, source = pairs_axis(now, log=log), now.checkpoints
-    if not np.isfinite(source["map"]).any():
+    x, source, followed = pairs_axis(now, log=log), now.checkpoints, truth_column(now.similar_by)
+    if not np.isfinite(source[followed]).any():
         return empty_chart(
             "Labels and distance have not been measured yet", x, Axis("score", lo=0, hi=1, format="share")
         )
     parts = []
     curves = []
-    for key, role in (("map", "labels"), ("recall_10", "distance")):
+    for key, role in ((followed, "labels"), ("recall_10", "distance")):
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue

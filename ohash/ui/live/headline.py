@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from ohash.engine.judge import TRUTH_SCORES, truth_column
+from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start, doing, headline, title_of, truth_of
 from ohash.engine.params import ExperimentParams
@@ -37,12 +37,9 @@ def situation(params: ExperimentParams, now: Snapshot | None, state: str) -> str
         return f"{begin}; the first evaluation is under way."
     if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
         return f"{begin}."
-    labels, distance, by_map = (change_since_start(numbers, name) for name in (column, "recall_10", "map"))
-    by = ""
-    if labels != by_map and math.isfinite(numbers["map"]):  # clicks are judged by hit@10, and the chart shows mAP
-        by = f" by {TRUTH_SCORES[column]}, {by_map} by mAP,"
-    both = f"{labels} with {truth_of(now)}{by} and {distance} with the original distance"
-    if not by and labels == distance:
+    labels, distance = (change_since_start(numbers, name) for name in (column, "recall_10"))
+    both = f"{labels} with {truth_of(now)} and {distance} with the original distance"
+    if labels == distance:
         both = f"{labels} with {truth_of(now)} and with the original distance"
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
     return f"{begin}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."

@@ -5,7 +5,8 @@ Outside the ticking fragment, which would send them five times a second; the sty
 
 import streamlit as st
 
-from ohash.ui.session import live_run
+from ohash.engine.judge import TRUTH_SCORES, truth_column
+from ohash.ui.session import live_run, own_data
 from ohash.ui.session.broadcast import QUALITY
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import once_per_press
@@ -14,9 +15,11 @@ from ohash.ui.workarounds.slots import once_per_press
 def switches(session: Session) -> None:
     """The score and the pin on the first chart, the views on the loss."""
     with st.container(horizontal=True, key="on_quality", width="content"):
+        truth_score = TRUTH_SCORES[truth_column(own_data.similar_by(session))]
         st.segmented_control(
-            "score", list(QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
-        )
+            "score", list(QUALITY), default="mAP", format_func=lambda name: truth_score if name == "mAP" else name,
+            key="view_quality", label_visibility="collapsed", required=True,
+        )  # fmt: skip
         pinned = bool(session.pinned)
         st.button(
             "Unpin" if pinned else "Pin", icon=":material/keep_off:" if pinned else ":material/keep:", key="pin",

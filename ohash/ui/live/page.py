@@ -27,7 +27,7 @@ from ohash.ui.live.reference_runs import beside_pinned
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, view_state
-from ohash.ui.session.broadcast import QUALITY, Broadcast, ChartSwitches
+from ohash.ui.session.broadcast import Broadcast, ChartSwitches
 from ohash.ui.session.live_run import recording_of
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -172,7 +172,10 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
     def draw(now: Snapshot, switches: ChartSwitches) -> str:
         with DRAWING:
             top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=switches.dark)
-            drawn = charts.quality(now, QUALITY[switches.quality]), *(draw(now) for draw in _stream_charts(switches))
+            drawn = (
+                charts.quality(now, switches.score(now.similar_by)),
+                *(draw(now) for draw in _stream_charts(switches)),
+            )
             figures = zip(CHART_KEYS, drawn, strict=True)
             steady = [axis_ranges.widen(key, chart, remember=now.t >= WINDOW) for key, chart in figures]
             return crowd.picture(top, steady, numbers_html(now), dark=switches.dark, narrow=switches.narrow)
@@ -280,7 +283,7 @@ def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> L
 
 
 def _quality(session: Session, now: Snapshot) -> Chart:
-    return reference_runs.quality(session, now, QUALITY[_switches(session).quality])
+    return reference_runs.quality(session, now, _switches(session).score(now.similar_by))
 
 
 def gallery_area(session: Session) -> None:

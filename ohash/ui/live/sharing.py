@@ -31,7 +31,7 @@ from ohash.ui.parts.sharing import (
     what_a_link_holds,
 )
 from ohash.ui.session import access, live_run, own_data, view_state
-from ohash.ui.session.broadcast import QUALITY
+from ohash.ui.session.broadcast import ChartSwitches
 from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -134,7 +134,8 @@ def _export(session: Session) -> None:
     files = own_data.files_of(session, now.params.content)
     offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
-        here, score = link_here({}), QUALITY[view_state.view("quality") or "mAP"]
+        here = link_here({})
+        score = ChartSwitches(view_state.view("quality") or "mAP").score(now.similar_by)
         offer_file("Recording (HTML)", partial(_recording, session, here, score), f"{name}-recording.html", "text/html")
         offer_file("Animation (GIF)", partial(_animation, session, here, score), f"{name}.gif", "image/gif")
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)

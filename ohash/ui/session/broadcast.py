@@ -20,11 +20,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ohash.engine.judge import truth_column
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.axis_ranges import AxisRanges
 
 PATH = "/ohash-pictures"
-QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
+QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}  # of clicks, hit@10 stands in the place of mAP
 FASTEST_SECONDS = 0.2  # between two pictures
 ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
 SHARE = 0.3  # of one core for all pictures and answers of a run
@@ -54,6 +55,14 @@ class ChartSwitches:
         quality = query.get("quality", "")
         switches = {one.name: query.get(one.name) == "1" for one in fields(cls) if one.type is bool}
         return cls(quality if quality in QUALITY else "mAP", **switches)
+
+    def score(self, similar_by: str) -> str:
+        """The column that the first chart shows of a run with this truth.
+
+        >>> ChartSwitches().score("label"), ChartSwitches().score("clicks"), ChartSwitches("pair-AUC").score("clicks")
+        ('map', 'hit_10', 'auc')
+        """
+        return truth_column(similar_by) if self.quality == "mAP" else QUALITY[self.quality]
 
     def query(self) -> dict[str, str]:
         """As `read` takes it."""

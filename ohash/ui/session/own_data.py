@@ -9,6 +9,7 @@ from ohash.advice.params import AdviceParams
 from ohash.comparison.params import Comparison
 from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN, ExperimentParams, experiment
+from ohash.streams import registry as datasets
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.readers.sides import open_two_sides
@@ -36,6 +37,18 @@ def dataset_of(session: Session, params: Named) -> Dataset | None:
             f"{params.content or 'missing'}); upload that file on the Data page, or choose another data set"
         )
     return session.own[params.content]
+
+
+def similar_by(session: Session) -> str:
+    """What the live experiment calls similar; "" where its data cannot be had."""
+    chosen = session.params.stream.similar_by
+    if chosen != "auto":
+        return chosen
+    try:
+        dataset = dataset_of(session, session.params) or datasets.load_by_key(session.params.dataset)
+    except ValueError:
+        return ""
+    return dataset.similarities[0]
 
 
 def experiment_of_link(session: Session) -> Named | None:
