@@ -23,18 +23,21 @@ OPENING, WATCHING = 30.0, 30.0  # seconds
 SHORT_VISIT = 3.0
 VISITS_AT_ONCE = 20
 VISITORS = 60  # of `bench --all`
+LABORATORY = 20  # visitors, each with a run of her own
 LEAVING = 15.0  # seconds after which the runs of closed tabs have stopped
 PAGES = 5  # real ones of a class, the lecturer's among them
 LONGEST_STAY = 3600.0  # seconds of its visitors, if nobody sends them away
 
 
 def measure_load(n: int, results: Results) -> None:
-    """Visitors of one link, then of n different links, then n short visits, each on a server of its own."""
+    """Visitors of one link, then of different links, then a class, then n short visits, each on its own server."""
     if n < 1:
         raise ValueError(f"--load must be a number of visitors >= 1, got {n}")
     print(f"{'visitors':34} {'pictures/s each':>22} {'longest gap':>12} {'first picture':>14} {'in line':>8}")
-    _watch(f"{n} on one link", [LINK] * n, results)
-    _watch(f"{n} on different links", [f"{LINK}&seed={seed}" for seed in range(n)], results)
+    _watch(f"{n} on one link", [LINK] * n, results, target="1 or more")
+    for some in dict.fromkeys((min(LABORATORY, n), n)):
+        target = "1 or more" if some <= LABORATORY else ""
+        _watch(f"{some} on different links", [f"{LINK}&seed={seed}" for seed in range(some)], results, target)
     if available():
         with chromium() as browser:
             measure_class(n, browser, results)
@@ -78,7 +81,7 @@ def measure_class(
     results.show(f"{name}: lecturer's slider to redraw, longest", max(times), "ms")
 
 
-def _watch(name: str, queries: list[str], results: Results) -> None:
+def _watch(name: str, queries: list[str], results: Results, target: str = "") -> None:
     with tempfile.TemporaryDirectory() as home:
         server = Dashboard(OHASH_HOME=home)
         try:
@@ -95,7 +98,6 @@ def _watch(name: str, queries: list[str], results: Results) -> None:
     waited = sum(one["waited"] for one in seen)
     print(f"{name:34} {shares:>22} {max(gaps):>10.1f} s {max(first):>12.1f} s {waited:>8}")
     print(f"{'':34} before: {before}; after: {after}")
-    target = "1 or more" if len(set(queries)) == 1 else ""
     results.keep(f"{name}: pictures per second each, median", median(rates), "Hz", target)
     results.keep(f"{name}: slowest / fastest", min(rates) / max(rates) if max(rates) else 0.0, "")
     results.keep(f"{name}: longest gap", max(gaps), "s")
