@@ -84,6 +84,11 @@ class Figure:
         return tuple(key for key in self.all_methods if key in methods and key in able)
 
     @property
+    def judged(self) -> bool:
+        """Whether claims are judged on its data, by the average precision of every query."""
+        return bool(set(self.only) & set(PAPER_KINDS))
+
+    @property
     def needs(self) -> str:
         """What data must have to be drawn in it, in words; "" if any will do.
 

@@ -78,7 +78,8 @@ class Recording:
     def arrays(self, key: str) -> Arrays:
         """The average precisions and curves of a cell."""
         row = self._rows[key]
-        arrays: Arrays = {"ap/test": _shares(np.asarray(row["ap_test"], np.uint16))}
+        ap = row["ap_test"]
+        arrays: Arrays = {} if ap is None else {"ap/test": _shares(np.asarray(ap, np.uint16))}
         arrays |= {name: np.asarray(row[name]) for names in CURVES.values() for name in names if row[name] is not None}
         return arrays
 
@@ -147,7 +148,10 @@ def read_recording(path: Path | None = None) -> Recording | None:
 
 
 def write_recording(store: Store, profile: Profile, path: Path, earlier: Recording | None = None) -> int:
-    """Write every finished cell of a profile, and those that only an `earlier` recording has; returns their number."""
+    """Write every finished cell of a profile, and those that only an `earlier` recording has; returns their number.
+
+    The average precision of every query, most of the file, is kept where a claim is judged by it.
+    """
     import pyarrow  # noqa: PLC0415
 
     cells = {key: [cell.key for cell in one.sweep(profile, only=one.methods).cells] for key, one in FIGURES.items()}
@@ -157,7 +161,8 @@ def write_recording(store: Store, profile: Profile, path: Path, earlier: Recordi
     keys = [key for key in wanted if key in done]
     rows = [_row(store, key, curves.get(key, ())) for key in keys]
     kept = [] if earlier is None else earlier.rows(key for key in wanted if key not in done)
-    rows += kept
+    judged = {key for name, group in cells.items() if FIGURES[name].judged for key in group}
+    rows = [row if row["key"] in judged else row | {"ap_test": None} for row in (*rows, *kept)]
     made = _provenance(store, keys, earlier.made if earlier is not None and kept else {}) | {"profile": profile.key}
     columns = {name: pyarrow.list_(pyarrow.float64()) for name in _names()}
     columns |= {"ap_test": pyarrow.list_(pyarrow.uint16())}

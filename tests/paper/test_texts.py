@@ -13,7 +13,7 @@ from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements, SeedResult
-from ohash.paper.protocol import QUICK
+from ohash.paper.protocol import FULL, QUICK
 from ohash.paper.recording import read_recording
 from ohash.paper.tables import COLUMN_GAP, coverage_text, data_table, figure_table
 from ohash.plots.paper import charts
@@ -44,6 +44,14 @@ def test_no_claim_is_judged_on_data_that_stand_for_none_of_the_papers():
     found = judge_claim(claim("kernel"), told, (*data.EMBEDDED, *data.TEXTS))
     assert {part.setting for part in found.parts} == {one.title for one in data.EMBEDDED}
     assert {one.kind for one in data.TEXTS}.isdisjoint({kind for one in CLAIMS for kind in one.kinds})
+
+
+def test_the_recording_keeps_average_precisions_where_claims_need_them():
+    recording = read_recording()
+    for key, figure in FIGURES.items():
+        recorded = [cell.key for cell in figure.sweep(FULL, only=figure.methods).cells]
+        kept = {"ap/test" in recording.arrays(one) for one in recorded if recording.rows([one])}
+        assert kept == {key != "texts"}, key
 
 
 def test_clicks_are_judged_by_hits_and_a_table_of_methods_has_both_truths(tmp_path):
