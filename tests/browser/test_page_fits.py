@@ -85,10 +85,12 @@ def test_the_tools_of_a_chart_cover_neither_headline_nor_switches(page: Any, ser
 def _is_above_tools(page: Any, above: str, chart: str) -> bool:
     """Whether this ends where the tools of a chart begin, or before; False while either is being drawn.
 
-    The pointer moves each time: a chart that is drawn anew under a pointer at rest does not notice it.
+    The pointer moves each time: a chart that is drawn anew under a pointer at rest does not notice it. Playwright's
+    `hover` would wait until the chart rests, which on a busy machine it does not.
     """
-    page.locator(f"{chart} canvas").first.hover(position={"x": 60, "y": 60})
-    page.locator(f"{chart} canvas").first.hover()
+    place = page.locator(f"{chart} canvas").first.bounding_box()
+    page.mouse.move(place["x"] + 60, place["y"] + 60)
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     first = page.locator(above).first.bounding_box()
     second = page.locator(f"{chart} [data-testid=stElementToolbar]").first.bounding_box()
     return first is not None and second is not None and first["y"] + first["height"] <= second["y"]

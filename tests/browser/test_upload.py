@@ -8,7 +8,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.waiting import place_at_rest, until
 from tests.streams.test_picture_files import png, zipped
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,10 +29,11 @@ def bring(page: Any, server: Dashboard, *files: Path, places: tuple[int, ...] = 
     """The Data page, its part for data of one's own, and the files one after the other into its places."""
     page.goto(f"{server.url}/data")
     page.get_by_text("Upload your own").first.click()
-    inputs = page.locator("[data-testid=stFileUploader] input[type=file]")
+    uploaders = page.locator("[data-testid=stFileUploader]")
     for place, file in zip(places, files, strict=False):
-        inputs.nth(place).set_input_files(str(file))
+        uploaders.nth(place).locator("input[type=file]").set_input_files(str(file))
         page.get_by_text(file.name).first.wait_for()
+        place_at_rest(page, uploaders.nth(place))  # a file that has been read may move the places of others
 
 
 def test_a_bare_matrix_is_enough(page: Any, server: Dashboard, vectors: Path) -> None:
