@@ -105,10 +105,10 @@ def test_random_parameters(data):
         "center": data.draw(st.sampled_from(CENTRINGS), "center"),
         "ema": data.draw(st.sampled_from([1e-3, 0.1, 0.5]), "ema"),
         "select": data.draw(st.sampled_from(["smallest", "smallest", "largest"]), "select"),
-        "rounds": data.draw(st.sampled_from([1, 1, 1, 2, 5]), "rounds"),
     }
     seed = data.draw(st.integers(0, 2**32 - 1), "seed")
     d = data.draw(st.integers(1, 9), "d")  # at d = 1 all margins of a point are proportional, and tie
+    options["rounds"] = data.draw(st.sampled_from([1, 1, 1, 2, 5] if d > 1 else [1]), "rounds")
     stream = random_stream(
         seed,
         d=d,
@@ -117,6 +117,19 @@ def test_random_parameters(data):
         zeros=data.draw(st.sampled_from([0, 0, 0.3])),
     )
     both(data.draw(st.sampled_from([None, 1, 2, 5]), "T"), seed, *stream, **options)
+
+
+def test_on_a_line_a_second_round_can_leave_a_column_whose_sign_is_rounding():
+    """Why d = 1 is tried with one round only: two bits of a similar pair cannot agree there, whatever W is.
+
+    With margins a < b - sqrt(2)/2 the first full step leaves (b - a)/2 + sqrt(2)/4 and (b - a)/2 - sqrt(2)/4, the
+    second takes (b - a)/2 + sqrt(2)/4 of each. That is 0 for the first, and only rounding decides what it hashes to.
+    """
+    X, i, j, s = np.array([[1.0], [-2.0]]), np.array([0]), np.array([1]), np.array([1])
+    twin = Reference(np.array([[[0.3, 1.7]]]), C=100.0, rounds=2)
+    twin.learn(X, i, j, s)
+    assert abs(twin.W[0, 0, 0]) < 1e-14
+    np.testing.assert_allclose(twin.W[0, 0, 1], -np.sqrt(2) / 2, rtol=1e-12)
 
 
 @pytest.mark.slow
