@@ -61,9 +61,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
     problems += [f"{key} is not a parameter of {values['method']}; left out" for key in query if key in others]
     unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
-    meant = [
-        (key, _closest_parameter(key, rows)) for key in unknown
-    ]  # a tracker's own key such as utm_source resembles none
+    # A tracker's own key such as utm_source resembles none.
+    meant = [(key, _closest_parameter(key, rows)) for key in unknown]
     problems += [f"{key[:40]!r} is not a parameter; left out (did you mean {near}?)" for key, near in meant if near]
     params = _settle(values, problems, content_of(query, values["dataset"], problems))
     if limits is not None:

@@ -108,6 +108,7 @@ def test_how_to_read_names_what_this_run_is_judged_by() -> None:
     assert "agree with near neighbours (mAP)" in how_to_read(params, "near neighbours")
     assert "labels" not in how_to_read(params, "near neighbours"), "word vectors have none"
     assert "agree with labels (mAP)" in how_to_read(experiment("digits"))
+    assert "agree with the given pairs (hit@10)" in how_to_read(params, "the given pairs", "hit@10")
 
 
 def test_the_loss_of_a_method_that_learns_from_items_is_not_called_that_of_the_first_codes() -> None:

@@ -6,6 +6,7 @@ from typing import TypeGuard
 import streamlit as st
 
 from ohash.engine.export import code_for
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.narrative import amount, settings_that_differ, truth_of
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
@@ -40,7 +41,7 @@ READING, TABLES, RUNS, CODE = "How to read this", "Tables", "Runs so far", "Code
 TABS = [READING, *MORE, TABLES, RUNS, CODE]
 MOVING = {*MORE, TABLES, RUNS}
 KEY = "view_details"
-SCORE = """**Score** (top left): how well the codes agree with {truth} (mAP) or with the original distance
+SCORE = """**Score** (top left): how well the codes agree with {truth} ({score}) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
 HILLS = "**Hills** (top right): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
 APART = "Learning draws the similar pairs to α or left of it, and the dissimilar ones to β·r or right of it."
@@ -55,10 +56,10 @@ GALLERY = """**Gallery**: one query and the ten items whose codes differ least f
 relevant."""
 
 
-def how_to_read(params: ExperimentParams, truth: str = "labels") -> str:
+def how_to_read(params: ExperimentParams, truth: str = "labels", score: str = "mAP") -> str:
     """What each chart on Live shows of this method, as far as it has α, β, C, a loss and steps.
 
-    `truth` is what codes should agree with, as the headline calls it.
+    `truth` is what codes should agree with, as the headline calls it, and `score` the measure of that.
     """
     spec = registry.hashers()[params.method]
     apart = hasattr(params.model, "alpha") and hasattr(params.model, "beta")
@@ -66,7 +67,8 @@ def how_to_read(params: ExperimentParams, truth: str = "labels") -> str:
     parts = [SCORE, HILLS + (APART if apart else GOOD_CODES), *((LOSS, STEP) if reports else (FROZEN, NO_STEP))]
     if spec.key in {"oh", "mmoh"}:
         parts.append(CLICK)
-    return "\n".join(f"- {part}" for part in (*parts, GALLERY)).format(method=escape_markdown(spec.title), truth=truth)
+    names = {"method": escape_markdown(spec.title), "truth": truth, "score": score}
+    return "\n".join(f"- {part}" for part in (*parts, GALLERY)).format(**names)
 
 
 def details_area(session: Session) -> None:
@@ -81,7 +83,8 @@ def _draw(session: Session) -> None:
     tabs = dict(zip(TABS, st.tabs(TABS, key=KEY, on_change="rerun"), strict=True))
     with tabs[READING] as tab:
         if tab.open:
-            st.markdown(how_to_read(session.params, "labels" if now is None else truth_of(now)))
+            judged_by = () if now is None else (truth_of(now), TRUTH_SCORES[truth_column(now.similar_by)])
+            st.markdown(how_to_read(session.params, *judged_by))
     for title, names in MORE.items():
         with tabs[title] as tab:
             if tab.open and _is_ready(now):
