@@ -1,4 +1,4 @@
-"""Packages of an extra: without them a test is skipped with the reason; in `.ci/run`, which has them, it fails."""
+"""Packages of an extra: without them a test is skipped with the reason; in `.ci/nightly`, which has them, it fails."""
 
 import importlib
 import os
