@@ -10,7 +10,7 @@ from tests.browser.conftest import PATIENCE, new_page
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.crowd]
 KEY = "a-key-of-the-tests"
 
 
@@ -53,7 +53,7 @@ def where(page: Any) -> str:
 
 def lead_from(lecturer: Any, classroom: Dashboard) -> None:
     """A lecturer on Live, with a class that follows."""
-    lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")
+    lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&pairs=2000&r=32&key={KEY}")
     LivePage(lecturer)
     lecturer.get_by_role("button", name="Follow me").click()
     lecturer.get_by_text("The class follows you.").wait_for()
@@ -296,14 +296,14 @@ def test_another_window_of_the_lecturer_is_not_led_away(lecturer: Any, student: 
     other = student  # a browser that has not shown the key yet
     lead_from(lecturer, classroom)
     until(lambda: "r=32" in place(lecturer), "the place is known")
-    other.goto(f"{classroom.url}/?dataset=digits&method=oh&r=24&key={KEY}")
+    other.goto(f"{classroom.url}/?dataset=digits&method=oh&pairs=2000&r=24&key={KEY}")
     LivePage(other)
     other.get_by_role("button", name="Follow me").wait_for()
     assert "r=24" in where(other)
 
 
 def test_a_student_follows_leaves_and_comes_back(lecturer: Any, student: Any, classroom: Dashboard) -> None:
-    lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")
+    lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&pairs=2000&r=32&key={KEY}")
     LivePage(lecturer)
     student.goto(f"{classroom.url}/data")
     student.get_by_role("link", name="Compare", exact=True).first.wait_for()
