@@ -21,7 +21,7 @@ from ohash.streams.pairs import make_stream
 from ohash.sweeps.sweep import Cell
 
 Floats = npt.NDArray[np.float64]
-# The same run on another machine may differ by this much mAP: near-ties in float32 fall the other way.
+# The same run on another machine may differ by this much mAP or hit@10: near-ties in float32 fall the other way.
 ROUNDING = 0.01
 # Pairs that a warm-up may take before the first pair of a run; classes that arrive meanwhile are not new.
 MOST_WARM_UP = 1000
@@ -66,11 +66,12 @@ class SeedResult:
 class Disagreement:
     """A cell whose own result is not that of the recording; `point` is the first one that has it.
 
-    `commit` is that of the recorded one, "" if it is not known.
+    `score` is what was compared, and `commit` that of the recorded one, "" if it is not known.
     """
 
     point: FigurePoint
     seed: int
+    score: str
     own: float
     recorded: float
     commit: str = ""
@@ -108,29 +109,46 @@ class Measurements:
         seeds = {seed.key: seed.recorded for seed in self._finished(figures)}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
-    def compared(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> int:
-        """How many cells of one's own the recording has, too."""
-        own = {seed.key for seed in self._finished(figures) if not seed.recorded}
-        return 0 if self.recording is None else len(self.recording.values(own))
+    def compared(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> dict[str, str]:
+        """The cells of one's own that the recording has, too, with the score that both are compared by."""
+        if self.recording is None:
+            return {}
+        own = {
+            seed.key: setting.truth_title
+            for setting, point in self._points(figures)
+            for seed in self._results[point]
+            if not seed.recorded
+        }
+        return {key: own[key] for key in self.recording.values(own)}
 
     def disagreements(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Disagreement]:
-        """Cells whose own mAP differs from the recorded one by more than another machine's rounding explains.
+        """Cells whose own score differs from the recorded one by more than another machine's rounding explains.
 
-        A cell that several points share is listed once.
+        The score is the one that figures draw: mAP, or hit@10 for clicks. A cell that several points share is listed
+        once.
         """
         if self.recording is None:
             return []
         rows: dict[str, Disagreement] = {}
-        for point, cells in ((point, cells) for figure in figures for point, cells in self.cells(figure).items()):
-            numbers = {cell.key: cell.params.seed for cell in cells}
+        for setting, point in self._points(figures):
+            numbers = {cell.key: cell.params.seed for cell in self.cells(FIGURES[point.figure])[point]}
             own = [seed for seed in self._results[point] if not seed.recorded and seed.key not in rows]
             known = self.recording.values(seed.key for seed in own)
             for seed in own:
-                recorded = known[seed.key]["scores/test"]["map"] if seed.key in known else seed.score()
-                if abs(seed.score() - recorded) > ROUNDING:
+                score = seed.score(setting.truth)
+                recorded = known[seed.key]["scores/test"][setting.truth] if seed.key in known else score
+                if abs(score - recorded) > ROUNDING:
                     commit = self.recording.commit(seed.key)
-                    rows[seed.key] = Disagreement(point, numbers[seed.key], seed.score(), recorded, commit)
+                    rows[seed.key] = Disagreement(
+                        point, numbers[seed.key], setting.truth_title, score, recorded, commit
+                    )
         return list(rows.values())
+
+    def _points(self, figures: Sequence[Figure]) -> Iterator[tuple[Setting, FigurePoint]]:
+        """The points of these figures, each with its data set."""
+        for figure in figures:
+            known = {setting.key: setting for setting in self.settings(figure)}
+            yield from ((known[point.setting], point) for point in self.cells(figure))
 
     def _finished(self, figures: Sequence[Figure]) -> Iterator[SeedResult]:
         """The finished cells of these figures; one that several points share comes once for each."""

@@ -35,13 +35,14 @@ def sources(measured: Measurements, figures: Sequence[Figure] = tuple(FIGURES.va
     compared, differing = measured.compared(figures), measured.disagreements(figures)
     if not compared:
         return Sources(f"{text} The recording has none of yours.")
+    scores = " or ".join(sorted(set(compared.values()), reverse=True))
     if not differing:
-        which = "Yours" if compared == own else f"The {compared:,} of yours that it has, too,"
-        return Sources(f"{text} {which} agree with the recording: no mAP differs by more than {ROUNDING:g}.")
+        which = "Yours" if len(compared) == own else f"The {len(compared):,} of yours that it has, too,"
+        return Sources(f"{text} {which} agree with the recording: no {scores} differs by more than {ROUNDING:g}.")
     by_size = sorted(differing, key=lambda one: -abs(one.own - one.recorded))
     verb = "differs" if len(differing) == 1 else "differ"
     return Sources(
-        f"{text} {len(differing):,} of yours {verb} from the recording by more than {ROUNDING:g} mAP.",
+        f"{text} {len(differing):,} of yours {verb} from the recording by more than {ROUNDING:g} {scores}.",
         tuple(map(_difference, by_size)),
     )
 
@@ -57,7 +58,8 @@ def _difference(one: Disagreement) -> str:
     point = one.point
     where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {one.seed}"
     at = f" at commit {one.commit}" if one.commit else ""
-    return f"{where}: {one.own:.3f} here, {one.recorded:.3f} recorded{at}"
+    score = "" if one.score == "mAP" else f"{one.score} "
+    return f"{where}: {score}{one.own:.3f} here, {one.recorded:.3f} recorded{at}"
 
 
 def _experiments(count: int) -> str:

@@ -12,9 +12,10 @@ from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
-from ohash.paper.measurements import Measurements, SeedResult
+from ohash.paper.measurements import FigurePoint, Measurements, SeedResult
 from ohash.paper.protocol import FULL, QUICK
 from ohash.paper.recording import read_recording
+from ohash.paper.sources import sources
 from ohash.paper.tables import COLUMN_GAP, coverage_text, data_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import report
@@ -96,3 +97,24 @@ def test_a_table_of_methods_fits_on_a_page(key):
     table = figure_table(Measurements(Store(), QUICK, read_recording()), FIGURES[key])
     shares = [float(share) for share in re.findall(r"p{(.*?)\\linewidth}", table._columns())]
     assert sum(shares) + COLUMN_GAP * len(table.header) <= 1.005, "each share is rounded"
+
+
+def test_own_runs_on_clicks_are_compared_with_the_recording_by_the_score_that_is_drawn(tmp_path, monkeypatch):
+    recording, clicks = read_recording(), next(one for one in data.TEXTS if one.kind == "clicks")
+    point = FigurePoint("texts", clicks.key, "oh", "oh")
+    cell = Measurements(Store(tmp_path), FULL, recording).cells(FIGURES["texts"])[point][0]
+    values = recording.values([cell.key])[cell.key]
+    scores = values["scores/test"]
+
+    def of_own(hit_10):
+        own = {cell.key: {**values, "scores/test": {**scores, "hit_10": hit_10}}}
+        store = Store(tmp_path)
+        monkeypatch.setattr(store, "values", lambda keys: own)
+        return sources(Measurements(store, FULL, recording), [FIGURES["texts"]])
+
+    same = of_own(scores["hit_10"])
+    assert "agree with the recording: no hit@10 differs by more than 0.01." in same.text and not same.differing
+    other = of_own(scores["hit_10"] - 0.1)
+    assert "1 of yours differs from the recording by more than 0.01 hit@10." in other.text
+    (line,) = other.differing
+    assert re.search(r"OH at oh on debian.*, seed 0: hit@10 0\.0\d+ here, 0\.1\d+ recorded", line)
