@@ -21,6 +21,7 @@ NEAR = 2.0  # a ratio within this factor of the paper's is about the same
 EQUAL = 0.03  # smaller differences of mAP count as none
 TIMING_NOISE = 0.2  # of a ratio of times, one run each
 SHARE_NOISE = 0.1  # of a share, one run
+CORRECTED = "clear alone, but not among so many comparisons: Holm"
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,21 @@ class Part:
 
     @property
     def verdict_text(self) -> str:
-        """The verdict, and whether it counts."""
-        return self.verdict if self.decisive else f"{self.verdict} (does not count)"
+        """The verdict, and whether it counts, or would be another alone."""
+        if not self.decisive:
+            return f"{self.verdict} (does not count)"
+        return f"{self.verdict} ({CORRECTED})" if self.corrected else self.verdict
+
+    @property
+    def corrected(self) -> bool:
+        """Whether it was clear alone, and only the correction for several comparisons (`holm`) leaves it open.
+
+        >>> clear = Part.from_test("", "", Effect(0.03, 0.01, 0.05, seeds=5, interval="95 %"), above)
+        >>> clear.corrected, replace(clear, verdict="cannot tell").verdict_text
+        (False, 'cannot tell (clear alone, but not among so many comparisons: Holm)')
+        """
+        clear = self.effect is not None and self.test is not None and self.test(self.effect) != "cannot tell"
+        return self.verdict == "cannot tell" and clear
 
     @property
     def reason(self) -> str:
@@ -98,8 +112,8 @@ class Part:
         if 0 < seeds < ENOUGH_SEEDS:
             few = "one seed is" if seeds == 1 else f"{seeds} seeds are"
             return f"{few} too few: the full profile has {FULL.seeds}"
-        if self.test is not None and self.test(self.effect) != "cannot tell":
-            return "clear alone, but not among so many comparisons (Holm)"
+        if self.corrected:
+            return CORRECTED
         return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 

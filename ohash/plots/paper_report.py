@@ -22,7 +22,7 @@ from ohash.paper.tables import (
     not_drawn_text,
     stand_ins,
 )
-from ohash.paper.verdicts import Part
+from ohash.paper.verdicts import CORRECTED, Part
 from ohash.plots import theme
 from ohash.plots.paper import charts
 from ohash.plots.svg import to_svg
@@ -168,7 +168,8 @@ def claims_html(findings: Sequence[Finding]) -> str:
         claim = finding.claim
         inside = "".join(
             f"<tr{'' if part.decisive else BESIDE}><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
-            f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
+            f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}"
+            f"{f'<br><small>{_e(CORRECTED)}</small>' if part.corrected else ''}</td></tr>"
             for part in finding.parts
         )
         notes = (f"Interval: {finding.interval}." if finding.interval else "", finding.stand_ins)

@@ -12,7 +12,7 @@ from ohash.paper import figures, theory_claims
 from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES
-from ohash.paper.findings import judge_claim
+from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import FigurePoint, Measurements, SeedResult
 from ohash.paper.protocol import FULL, QUICK
 from ohash.paper.tables import figure_table
@@ -134,6 +134,9 @@ def test_many_comparisons_ask_for_more():
     assert [one.verdict for one in holm([unclear, clear, clear])] == ["holds", "holds", "holds"]
     many = holm([unclear, unclear, clear])
     assert [one.verdict for one in many] == ["cannot tell", "cannot tell", "holds"] and "Holm" in many[0].reason
+    assert "Holm" in many[0].verdict_text and many[2].verdict_text == "holds"
+    rows = claims_html([Finding(claim("kernel"), "cannot tell", tuple(many))]).split("<tr>")
+    assert ["Holm" in row for row in rows[-3:]] == [True, True, False], "an interval on one side, but no verdict"
     ranged_only = Part.from_test("data", "what", Effect(0.1, 0.005, 0.2, seeds=5, interval="range of 5 seeds"), above)
     assert [one.verdict for one in holm([ranged_only] * 9)] == ["holds"] * 9, "a range has no level to correct"
     beside = replace(unclear, decisive=False)
