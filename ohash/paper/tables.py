@@ -23,8 +23,8 @@ MOST_TEXT = 40  # a longer text counts as this long when columns share the line
 # In a table that shares the line: shares of its width that a letter and the gap between two columns take.
 LETTER, COLUMN_GAP = 0.0105, 0.014
 SIMILAR: dict[Kind, str] = {
-    "tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label",
-    "nearest": "among the nearest 10", "clicks": "one depends on or recommends the other",
+    "tracks": "one track", "labels": "the same label", "nearest": "either is among the other's nearest 10",
+    "clicks": "one depends on or recommends the other",
 }  # fmt: skip
 MOST_ROWS = 30  # more go on over several pages
 NARROW = "% \\usepackage{array}\n\\small\\setlength{\\tabcolsep}{3pt}"
@@ -132,7 +132,7 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
             queries = f"up to {MOST_QUERIES:,} + {MOST_QUERIES:,}, of later clicks"
         rows.append((
             setting.paper or "–", data.title, _data_role(setting), setting.difference(data.n) or "–", size, queries,
-            SIMILAR[setting.kind],
+            SIMILAR.get(setting.kind) or data.explain(setting.similar_by).removeprefix("similar if "),
         ))  # fmt: skip
     header = (
         "the paper's data", "here", "role", "what differs", "rows × columns", "validation + test queries",

@@ -132,7 +132,7 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
         "labels, grey from neither."
     )
-    x_axis = Axis("recall@10: agreement with the original distance", lo=left, hi=right, format="share")
+    x_axis = Axis("recall@10 by the original distance", lo=left, hi=right, format="share")
     y_axis = Axis(truth, lo=lo, hi=hi, format="share")
     return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
 

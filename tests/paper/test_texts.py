@@ -7,6 +7,7 @@ import pytest
 
 from ohash.engine.judge import Judge
 from ohash.engine.run import Run
+from ohash.models.registry import hashers, own_methods
 from ohash.paper import figures
 from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
@@ -118,3 +119,26 @@ def test_own_runs_on_clicks_are_compared_with_the_recording_by_the_score_that_is
     assert "1 of yours differs from the recording by more than 0.01 hit@10." in other.text
     (line,) = other.differing
     assert re.search(r"OH at oh on debian.*, seed 0: hit@10 0\.0\d+ here, 0\.1\d+ recorded", line)
+
+
+def test_the_figures_of_all_methods_name_the_ones_that_they_leave_out():
+    ours = {key for key, spec in hashers().items() if key not in own_methods() and not spec.reference}
+    assert ours == {*figures.EVERY, *figures.SCALAR}, "a method belongs to one of the two"
+    for key in ("methods", "texts"):
+        assert all(name in FIGURES[key].ours for name in ("sign", "BBQ", "int8", "TurboQuant"))
+
+
+def test_the_table_of_the_data_says_whose_neighbours_are_similar(tmp_path):
+    measured = Measurements(Store(tmp_path), QUICK)
+    for dataset, similar_by in (("words", "topk"), ("fashion", "metric")):
+        assert registry.load_by_key(dataset).explain(similar_by).startswith("similar if either is among the other's")
+    rows = data_table(measured, [FIGURES["texts"], FIGURES["3"]]).rows
+    assert [row[-1] for row in rows if "Word vectors" in row[1]] == ["either is among the other's nearest 10"]
+    assert [row[-1] for row in rows if "LabelMe" in row[0]] == ["either is among the other's nearest 5 %"]
+
+
+def test_the_axis_titles_of_all_methods_fit_on_a_phone(tmp_path):
+    measured = Measurements(Store(tmp_path), FULL, read_recording())
+    for figure in (FIGURES["methods"], FIGURES["texts"]):
+        for chart in charts(measured, figure):
+            assert len(chart.x.label) <= 36, "more is cut at 390 px: the plot has 145 of them, and names beside it"
