@@ -1,4 +1,4 @@
-"""Which cases of a long list the default run takes, a tuple being one case of several values; `.ci/nightly` takes all."""
+"""Which cases of a long list the default run takes (a tuple is one case of several values); `.ci/nightly` takes all."""
 
 from collections.abc import Iterable
 from typing import Any
