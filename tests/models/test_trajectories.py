@@ -12,6 +12,8 @@ CHECKED = {key: spec.checked for key, spec in hashers().items() if spec.checked 
 def test_every_check_on_a_card_is_measured():
     assert CHECKED.keys() == MEASURES.keys()
     assert all(check.deviation <= 1e-9 for check in CHECKED.values())
+    for key, check in CHECKED.items():
+        assert check.compared.startswith("W ") == hashers()[key].linear, f"{key} has no W, or should name it"
 
 
 @pytest.mark.parametrize("seed", first(range(3)))
