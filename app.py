@@ -4,8 +4,8 @@ import streamlit as st
 
 from ohash.ui.server_start import MIDDLEWARE, ROUTES, check_plugins, lifespan
 from ohash.ui.session.access import is_owner
-from ohash.ui.workarounds.router import mark_routed
-from ohash.ui.workarounds.style import ICON, LOGO, unseen_heading
+from ohash.ui.workarounds.router import before_page, mark_routed
+from ohash.ui.workarounds.style import ICON, LOGO
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
     check_plugins()
@@ -35,5 +35,5 @@ else:
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · ohash", page_icon=ICON, layout="wide")
-    unseen_heading(page.title)
+    before_page(page.title)
     page.run()

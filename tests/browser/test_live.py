@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.lab import Dashboard
+from ohash.ui.parts.live_chart import CHART_KEYS
 from ohash.web.lessons import lessons, without_emphasis
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import place_at_rest, until
@@ -248,6 +249,26 @@ def test_dark_and_phone(page: Any, server: Dashboard, width: int, height: int, s
     background = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
     live.until(lambda: page.evaluate(overflow) <= 1, what="nothing is wider than the screen")
     live.until(lambda: (page.evaluate(background) != "rgb(255, 255, 255)") == (scheme == "dark"), what=scheme)
+
+
+def test_charts_of_a_run_that_has_ended_follow_the_theme(page: Any, server: Dashboard) -> None:
+    page.emulate_media(color_scheme="light")
+    live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=3000")
+    live.until(lambda: "done" in live.status and page.locator("canvas").count() >= 4, what="four charts at the end")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        for chart in CHART_KEYS:
+            live.until(
+                lambda at=chart, as_in=scheme: is_dark(page, at) == (as_in == "dark"), what=f"{chart} is {scheme}"
+            )
+
+
+def is_dark(page: Any, chart: str) -> bool:
+    """Whether the ground of a chart is dark, of which it draws every pixel."""
+    corner = f"""document.querySelector(".st-key-{chart} canvas").getContext("2d").getImageData(2, 2, 1, 1).data"""
+    red, _, _, opaque = page.evaluate(f"[...{corner}]")
+    assert opaque
+    return bool(red < 128)
 
 
 def test_who_wants_no_motion_gets_a_run_that_waits(page: Any, server: Dashboard) -> None:

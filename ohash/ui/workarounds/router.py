@@ -3,10 +3,19 @@
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from ohash.ui.workarounds.style import unseen_heading
+from ohash.ui.workarounds.theme_change import redraw_on_theme_change
+
 
 def mark_routed() -> None:
     """Called by app.py: this tab has its navigation."""
     st.session_state["routed"] = True
+
+
+def before_page(title: str) -> None:
+    """Called by app.py: what every page has."""
+    unseen_heading(title)
+    redraw_on_theme_change()
 
 
 def require_router() -> None:

@@ -65,8 +65,9 @@ CSS = """
   [class*="st-key-charts_"] > :is(.st-key-chart_b, .st-key-chart_c, .st-key-chart_d), .ohash-notes .ohash-numbers {
     margin-top: 1rem;}
 }
-:is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
-.st-key-ohash_client {position: absolute;}
+:is(.st-key-top, .st-key-transport) button:not([data-testid="stWidgetLabel"] *) {
+  min-height: 2.1rem; padding-block: .1rem;}
+:is(.st-key-ohash_client, .st-key-ohash_theme) {position: absolute;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
 /* The tools of the first charts, under their titles and switches: above them they would cover the headline. */
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) [data-testid="stElementToolbar"] {top: 1.5rem;}
