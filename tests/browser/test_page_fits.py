@@ -30,6 +30,7 @@ INSIDE = """([one, other]) => {
   const [on, under] = [one, other].map((name) => document.querySelector(name).getBoundingClientRect());
   return under.left < on.left && on.right < under.right + 2 && under.top - 2 < on.top && on.bottom < under.bottom + 2;
 }"""
+PLACES = "(names) => names.map((name) => document.querySelector(name).getBoundingClientRect().toJSON())"
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
 
 
@@ -82,18 +83,47 @@ def test_the_tools_of_a_chart_cover_neither_headline_nor_switches(page: Any, ser
             until(partial(_is_above_tools, page, above, chart), f"{above} is above the tools of {chart}", 20)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768)])
+def test_the_tools_of_the_lower_charts_cover_no_caption(page: Any, server: Dashboard, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
+    live.until(lambda: live.pairs > 150, what="a checkpoint")
+    for chart in (".st-key-chart_c", ".st-key-chart_d"):
+        for above in (".of-chart_a", ".of-chart_b"):
+            until(partial(_is_above_tools, page, above, chart), f"{above} is above the tools of {chart}", 20)
+        until(partial(_is_above_curves, page, chart), f"the curves of {chart} begin under its tools", 20)
+
+
+def test_a_switch_of_the_toolbar_is_level_with_its_words(page: Any, server: Dashboard) -> None:
+    LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
+    label = page.locator("[class*=st-key-w_five_seeds] label")
+    switch, words = label.locator("> div").first, label.locator("[data-testid=stMarkdownContainer]")
+    until(lambda: abs(_middle(switch) - _middle(words)) < 2, "as high as its words", 20)
+
+
+def _middle(part: Any) -> float:
+    box = part.bounding_box()
+    return float(box["y"] + box["height"] / 2)
+
+
+def _is_above_curves(page: Any, chart: str) -> bool:
+    """Whether the tools of a lower chart end where its title and legend do, 45 pixels below its top, or before."""
+    drawn, tools = page.evaluate(PLACES, [chart, f"{chart} [data-testid=stElementToolbar]"])
+    return bool(tools["bottom"] <= drawn["top"] + 45)
+
+
 def _is_above_tools(page: Any, above: str, chart: str) -> bool:
     """Whether this ends where the tools of a chart begin, or before; False while either is being drawn.
 
     The pointer moves each time: a chart that is drawn anew under a pointer at rest does not notice it. Playwright's
-    `hover` would wait until the chart rests, which on a busy machine it does not.
+    `hover` would wait until the chart rests, which on a busy machine it does not; and between two questions of its own
+    `bounding_box` loses words that are drawn five times a second.
     """
     place = page.locator(f"{chart} canvas").first.bounding_box()
     page.mouse.move(place["x"] + 60, place["y"] + 60)
     page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    first = page.locator(above).first.bounding_box()
-    second = page.locator(f"{chart} [data-testid=stElementToolbar]").first.bounding_box()
-    return first is not None and second is not None and first["y"] + first["height"] <= second["y"]
+    first, tools = page.evaluate(PLACES, [above, f"{chart} [data-testid=stElementToolbar]"])
+    return bool(first["height"] and tools["height"] and first["bottom"] <= tools["top"])
 
 
 def test_a_phone_keeps_play_and_a_slider_in_view(page: Any, server: Dashboard) -> None:

@@ -72,6 +72,10 @@ CSS = """
 /* The tools of the first charts, under their titles and switches: above them they would cover the headline. */
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) [data-testid="stElementToolbar"] {top: 1.5rem;}
 .st-key-desk :is(.st-key-chart_c, .st-key-chart_d) {min-height: 178px;}
+/* Those of the lower charts, small, beside the second line of the title: above it they would cover captions. */
+.st-key-desk :is(.st-key-chart_c, .st-key-chart_d) [data-testid="stElementToolbar"] {top: .9rem; padding: 0;}
+.st-key-desk :is(.st-key-chart_c, .st-key-chart_d) [data-testid="stElementToolbarButtonContainer"],
+.st-key-desk :is(.st-key-chart_c, .st-key-chart_d) [data-testid="stElementToolbarButton"] button {padding: 1px;}
 .st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 4.27rem;}
 .st-key-bits {flex-wrap: wrap; gap: 0 .5rem;}
 .st-key-bits [data-testid="stCaptionContainer"], .st-key-bits p {margin: 0;}
