@@ -6,6 +6,7 @@ incoming pairs, "codes" metrics from the codes alone, and "cost" metrics are bit
 """
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,6 +37,19 @@ class Metric:
         """
         label = self.label if times is None else self.label.replace("c × k", f"{times} × {value}")
         return label if value is None else label.replace("@k", f"@{value}").replace("ρ", str(value))
+
+    def meaning(self, value: int | None = None, times: int | None = None) -> str:
+        """`help` with its k or radius filled in, and how many items are re-ranked.
+
+        >>> METRICS["hit_at_k"].meaning(10)
+        'Share of queries with a relevant item among the first 10, expected over ties.'
+        >>> METRICS["recall_with_reranking"].meaning(10, 4)
+        'The same after the 40 nearest codes have been re-ranked by the float vectors.'
+        """
+        if value is None:
+            return self.help
+        reranked = self.help if times is None else self.help.replace("c·k", str(times * value))
+        return re.sub(r"\b[kρ]\b", str(value), reranked)
 
 
 _ROWS = (

@@ -36,7 +36,7 @@ TEX = {
     r"\tau": "τ", r"\alpha": "α", r"\beta": "β", r"\delta": "δ", r"\ell": "ℓ", "D_h": "D_h", "p_0": "p₀", "W": "W",
     "R": "R", "C": "C", "r": "r", "g": "g", "H": "H", "G": "G",
 }  # fmt: skip
-METRIC_TERMS = {"mAP": "map", "recall@10": "recall_at_k", "pair AUC": "pair_auc"}
+METRIC_TERMS = {"mAP": ("map", None), "recall@10": ("recall_at_k", 10), "pair AUC": ("pair_auc", None)}
 
 
 @cache
@@ -44,7 +44,7 @@ def glossary() -> dict[str, str]:
     """Every term with its meaning, in the order in which one meets them."""
     rows = parameter_table(MMOHParams)
     symbols = {rows[key].symbol: f"{rows[key].title}: {rows[key].help}" for key in ("beta", "C", "alpha", "r", "T")}
-    scores = {term: METRICS[key].help for term, key in METRIC_TERMS.items()}
+    scores = {term: METRICS[key].meaning(k) for term, (key, k) in METRIC_TERMS.items()}
     return {**TERMS, **symbols, **scores}
 
 

@@ -53,7 +53,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
         title = f"{of}: {score.short} {'is' if unlike else 'ends at'} {formats.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
     alt = f"{title}. Line chart over pairs, one line per run."
-    return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)
+    return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.meaning, alt)
 
 
 def _why_incomparable(runs: Sequence[Snapshot]) -> str:

@@ -1,17 +1,19 @@
 """What the Live page says: each thing once, no more than is sure; and what an export says about its run."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start
 from ohash.engine.params import experiment
 from ohash.engine.run import run
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
 from ohash.plots.live import charts
-from ohash.plots.live.scores import NOT_OVER_SEEDS
+from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
 from ohash.plots.plotly import to_html
 from ohash.ui.live import headline, on_charts, sharing
 from ohash.ui.live.details import how_to_read
@@ -55,6 +57,21 @@ def test_of_clicks_hit_at_10_is_told_and_drawn(now: Snapshot) -> None:
     assert charts.quality(clicks, ChartSwitches().score(clicks.similar_by)).y.label == "hit@10"
     both = charts.both_truths(clicks)
     assert "hit@10" in both.title and "mAP" not in both.title
+
+
+def test_the_first_preset_ends_without_the_numbers_of_the_chart_below_it(now: Snapshot) -> None:
+    scores = {"map_start": 0.487, "map": 0.69, "map_change_error": 0.04, "recall_10_start": 0.244, "recall_10": 0.263}
+    ended = replace(now, state="done", numbers={**now.numbers, **scores, "recall_10_change_error": 0.044})
+    told = preset("start").conclusion(ended)
+    assert "agree better with labels and about as well with the original distance (recall@10 0.24 → 0.26)" in told
+    assert "mAP" not in told and "0.69" not in told and "mAP" in charts.quality(ended).title
+
+
+def test_a_caption_says_how_many_items_its_score_looks_at(now: Snapshot) -> None:
+    for score in SCORES:
+        caption = charts.quality(now, score).caption
+        assert caption == "" or not re.search(r"\bk\b", caption), caption
+    assert "among the first 10," in charts.quality(now, "hit_10").caption
 
 
 def test_the_switch_of_the_first_chart_names_the_score_of_clicks(monkeypatch: pytest.MonkeyPatch) -> None:

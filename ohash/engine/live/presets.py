@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from ohash.engine.narrative import change_since_start
 from ohash.engine.params import FIRST_DATASET, FIRST_SEED, ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 
@@ -43,8 +44,8 @@ class Preset:
         edges = now.params.drift.boundaries
         if edges and now.t > edges[0]:
             numbers["since"] = now.t - edges[0]
-        fell = numbers.get("recall_10", 0) < numbers.get("recall_10_start", 0)
-        words = {"apart": "The two move apart" if fell else "They need not move together"}
+        known = [column for column in ("map", "recall_10") if {column, f"{column}_start"} <= numbers.keys()]
+        words = {f"{column}_change": change_since_start(numbers, column) for column in known}
         if beside is not None:
             numbers |= {f"beside_{name}": value for name, value in beside.numbers.items()}
         try:
@@ -57,8 +58,8 @@ PRESETS = (
     Preset(
         "start", "Start here",
         "OH learns 48-bit codes for pictures of clothes from pairs: same kind of garment, or not.",
-        "Labels: mAP {map_start:.2f} → {map:.2f}. Distance: recall@10 {recall_10_start:.2f} → {recall_10:.2f}. "
-        "{apart}: codes follow your pairs, not the pixels.",
+        "Codes follow your pairs, not the pixels: compared with the start, they agree {map_change} with labels and "
+        "{recall_10_change} with the original distance (recall@10 {recall_10_start:.2f} → {recall_10:.2f}).",
     ),
     Preset(
         "timid", "Too timid",

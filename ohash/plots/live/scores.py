@@ -46,6 +46,11 @@ class Score:
         """As a sentence names it."""
         return self.name.removesuffix(" of exact neighbours")
 
+    @property
+    def meaning(self) -> str:
+        """As a caption explains it."""
+        return self.metric.meaning(self.k, self.times)
+
 
 SCORES = {
     score.column: score
@@ -119,7 +124,7 @@ def quality(
         title = f"{of}: {score.short} of recent pairs is {formats.share(recent)}, with W frozen {formats.share(frozen)}"
     else:
         title = f"{of}: {score.short} {_story(now, score, y)}"
-    caption = f"{score.metric.help} {NOT_OVER_SEEDS}" if metric == "auc" and seeds else score.metric.help
+    caption = f"{score.meaning} {NOT_OVER_SEEDS}" if metric == "auc" and seeds else score.meaning
     for one in over_seeds:
         behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
         title += f"; {one.name} {formats.share(last(one.y))}{behind}"
