@@ -12,13 +12,13 @@ from urllib.parse import parse_qsl
 from ohash.core.parameters import Parameter
 from ohash.engine.params import (
     FIRST_DATASET,
-    FIRST_SEED,
     MOST_CHANGES,
     OWN,
     Change,
     ExperimentParams,
     experiment,
     flat,
+    opening_seed,
     rows_of,
 )
 from ohash.models import registry as methods
@@ -54,8 +54,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
     usual = "oh" if query.get("T", "1") == "1" else "mmoh"  # several models are MMOH
     values["method"] = _one_of("method", methods.hashers(), query, usual, problems)
-    if "dataset" not in query:
-        values["seed"] = FIRST_SEED
+    if not {"dataset", "method"} <= query.keys():  # typed by hand: links that are written name both, and no seed is 0
+        values["seed"] = opening_seed(values["dataset"])
     rows = rows_of(experiment(**values))
     values |= parse_values(rows, query, problems)
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)

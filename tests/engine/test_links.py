@@ -46,7 +46,10 @@ def test_a_link_without_a_dataset_changes_what_the_dashboard_opens():
     assert from_query({}) == (OPENING, [])
     assert from_query({"beta": "0.7"}) == (OPENING.with_values(beta=0.7), [])
     assert from_query({"seed": "0"}) == (OPENING.with_values(seed=0), [])
-    assert from_query({"dataset": FIRST_DATASET})[0].seed == 0, "as in links written so far"
+    assert from_query({"dataset": FIRST_DATASET}) == (OPENING, [])
+    assert from_query({"dataset": FIRST_DATASET, "beta": "0.7"}) == (OPENING.with_values(beta=0.7), [])
+    assert from_query({"dataset": "digits"})[0].seed == 0
+    assert from_query({"dataset": FIRST_DATASET, "method": "oh"})[0].seed == 0, "as in links written so far"
     assert from_query(OPENING.to_query()) == (OPENING, [])
 
 
