@@ -37,7 +37,7 @@ CONSTANT_BITS = 0.1  # share of such bits
 RECOVERED = 1.25  # times the loss per pair before R rose again
 BEFORE_ALARM = 1_000  # pairs over which that loss is taken
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
-CAPPED_UPDATES, KERNEL_VALUE = "updates capped by C", "mean kernel value"
+CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ def findings(now: Snapshot) -> list[Finding]:
         drift = [replace(drift[0], advice="the stream has changed: with a larger C it takes fewer pairs to learn it")]
     edges = now.params.drift.boundaries
     changed = risen or bool(edges and now.t > edges[0])
-    signs = _of_one_cause([*_numerics(now), *learning, *_scores(now, changed), *drift, *_codes(now, stale)])
+    codes = _codes(now, stale)
+    scores = _scores(now, changed, _cause([*learning, *codes]))
+    signs = _of_one_cause([*_numerics(now), *learning, *scores, *drift, *codes])
     offered: set[str] = set()
     for at, one in enumerate(signs):
         if one.remedy is not None and one.remedy.key in offered:
@@ -92,6 +94,14 @@ def _of_one_cause(signs: list[Finding]) -> list[Finding]:
     kept = [one for one in signs if one.fine or one.title == KERNEL_VALUE]
     silenced = len(signs) - len(kept)
     return [replace(one, silenced=silenced) if one.title == KERNEL_VALUE else one for one in kept]
+
+
+def _cause(signs: list[Finding]) -> str:
+    """Why a score does not rise, if other findings say so; "" otherwise."""
+    wrong = {one.title: one for one in signs if not one.fine}
+    if CAPPED_UPDATES in wrong:
+        return "its steps are capped by C"
+    return "so few bits tell little apart" if TIED in wrong and wrong[TIED].remedy is not None else ""
 
 
 def complaints(now: Snapshot) -> list[Finding]:
@@ -228,10 +238,10 @@ def _score_rose(now: Snapshot) -> bool:
     return known and change_since_start(n, column) == "better"
 
 
-def _scores(now: Snapshot, changed: bool) -> list[Finding]:
+def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     """Whether the score has risen by more than its uncertainty, which the headline says in the same words.
 
-    `changed` says that the stream has changed since the start.
+    `changed` says that the stream has changed since the start, `cause` what another finding says is wrong.
     """
     n, signs = now.numbers, []
     column = truth_column(now.similar_by)
@@ -249,10 +259,13 @@ def _scores(now: Snapshot, changed: bool) -> list[Finding]:
         advice = f"{seen}: {_wrong_answers(now)}"
     elif changed:
         advice = f"{seen}: the stream has changed"
+    elif cause:
+        advice = f"{seen}: {cause}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
         advice = f"{seen}; random codes keep the distance already"
     fine = change == "better" or (change == "about as well" and not had_time)
-    signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, _settings(now)))
+    remedy = None if cause and advice.endswith(cause) else _settings(now)  # the cause has its own
+    signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, remedy))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
         advice = f"codes rank like chance: {_other_features(now)}"
@@ -346,7 +359,7 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
         value = f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}"
         few = n.get("bits", math.inf) <= FEW_BITS
         advice = f"{2 ** n['bits']:.0f} codes are all there can be: use more bits" if few else COLLAPSED
-        signs.append(_finding("ties", value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
+        signs.append(_finding(TIED, value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:
         idle = float(np.mean(updates == 0))

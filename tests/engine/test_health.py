@@ -145,6 +145,16 @@ def test_no_finding_asks_for_what_is_so_already():
     assert moved["mAP"] == "it is below its start: the stream has changed"
 
 
+def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
+    timid = finished("digits", C=1e-5, pairs=6_000)
+    assert told(timid)["mAP"] == "it has not risen beyond its uncertainty: its steps are capped by C"
+    assert [remedy.key for remedy in remedies(timid).values()] == ["C"]
+    risen = finished("fashion", r=4, pairs=6_000)
+    short = replace(risen, numbers={**risen.numbers, "map": risen.numbers["map_start"]})
+    assert told(short)["mAP"] == "it has not risen beyond its uncertainty: so few bits tell little apart"
+    assert [remedy.key for remedy in remedies(short).values()] == ["r"]
+
+
 def test_what_is_known_of_the_noise_is_not_asked():
     said = told(finished("fashion", noise=0.4, pairs=6_000))
     assert said["pair-AUC of recent pairs"].endswith("told apart: 40% of the answers are wrong")
