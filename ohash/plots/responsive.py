@@ -90,8 +90,9 @@ def _sizes(drawn: Option, title: str, factor: float) -> Option:
 
 @lru_cache(maxsize=256)
 def wrap(text: str, characters: float) -> list[str]:
-    """Lines of so many characters; most pictures repeat the titles of the one before."""
-    return textwrap.wrap(text, max(20, int(characters)))
+    """Lines of so many characters; most pictures repeat the titles of the one before, and most titles fit on a line."""
+    most = max(20, int(characters))
+    return [text] if 0 < len(text) <= most else textwrap.wrap(text, most)
 
 
 def _lengths(part: Any, factor: float) -> Any:

@@ -1,5 +1,6 @@
 """Charts keep their plot and their type: live changes, growing axes, the full screen, titles of numbers."""
 
+import textwrap
 from dataclasses import replace
 from typing import Any
 
@@ -162,3 +163,9 @@ def test_a_label_of_several_changes_stands_where_it_has_room() -> None:
     drawn = option(replace(chart(), marks=marks), height=178, width=340, size=11, title=True, title_lines=2)
     labels = [line["label"].get("formatter", "") for line in drawn["series"][-1]["markLine"]["data"]]
     assert [text for text in labels if text] == ["β = 0.55 … 0.6, C = 0.2 … 0.05", "β = 0.45"], "not cut off"
+
+
+@pytest.mark.parametrize("characters", [20, 30, 44, 45, 46, 47, 200])
+@pytest.mark.parametrize("title", ["", "short", "Labels: pair-AUC of recent pairs is .91 or more"])
+def test_a_title_that_fits_is_broken_as_any_other(title: str, characters: int) -> None:
+    assert wrap(title, characters) == textwrap.wrap(title, characters)

@@ -2,9 +2,11 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import pytest
 
+from ohash.ui.session import advices, comparisons, live_run
 from ohash.ui.session import hub as hubs
 from ohash.ui.session.hub import Hub
 
@@ -297,3 +299,10 @@ def test_whoever_teaches_never_waits_in_line() -> None:
     world.hub.detach("b")
     world.after(hubs.GRACE_SECONDS + 1, "c", "lecturer")
     assert runs[2].state == "running"
+
+
+@pytest.mark.parametrize("of", [live_run, comparisons, advices])
+def test_clearing_the_caches_of_streamlit_loses_no_run(of: ModuleType) -> None:
+    before = of.hub()
+    live_run.st.cache_resource.clear()
+    assert of.hub() is before

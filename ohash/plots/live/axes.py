@@ -80,7 +80,7 @@ def share_limits(*parts: Floats) -> tuple[float, float]:
 
 def marks(now: Snapshot) -> tuple[Mark, ...]:
     """Live changes and drift so far, one mark per pair count."""
-    rows = rows_of(now.params)
+    rows = rows_of(now.params) if now.params.changes else {}
     values_at: dict[int, list[str]] = {}
     for change in now.params.changes:
         if change.at <= now.t:

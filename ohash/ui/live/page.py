@@ -221,10 +221,11 @@ def _update_sliders(session: Session, now: Snapshot) -> None:
 
 def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
     """The charts, drawn once for all who see the same."""
-    draw = partial(_stage_charts if session.present else _charts, session, now)
+    switches = _switches(session)
+    draw = partial(_stage_charts if session.present else _charts, session, now, switches)
     if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
         return draw()
-    return live_run.drawings(session).charts.get(now, (session.present, _switches(session)), draw)
+    return live_run.drawings(session).charts.get(now, (session.present, switches), draw)
 
 
 def _switches(session: Session) -> ChartSwitches:
@@ -239,15 +240,15 @@ def _stream_charts(switches: ChartSwitches) -> tuple[Callable[[Snapshot], Chart]
     return charts.hills, loss, charts.tau
 
 
-def _figures(session: Session, now: Snapshot) -> list[Chart]:
+def _figures(session: Session, now: Snapshot, switches: ChartSwitches) -> list[Chart]:
     """A to D: score, hills, loss and step size."""
-    others = (beside_pinned(session, now, draw) for draw in _stream_charts(_switches(session)))
-    return [_quality(session, now), *others]
+    others = (beside_pinned(session, now, draw) for draw in _stream_charts(switches))
+    return [_quality(session, now, switches), *others]
 
 
-def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
+def _charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
     """A to D with their captions, on axes that only grow; a switch stands on the first."""
-    figures = zip(CHART_KEYS, HEIGHTS, _figures(session, now), strict=True)
+    figures = zip(CHART_KEYS, HEIGHTS, _figures(session, now, switches), strict=True)
     first = (NARROW, 0) if session.narrow else WIDE
     draw = partial(live_chart, caption=True, moving=now.state == "running")
     return [
@@ -260,19 +261,19 @@ def _widen(session: Session, now: Snapshot, chart: Chart, key: str) -> Chart:
     return live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
 
 
-def _stage_charts(session: Session, now: Snapshot) -> list[LiveChart]:
+def _stage_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
     """A and B, or one chart, large enough for the back row; at the usual size on a phone."""
     if session.narrow:
-        return _charts(session, now)[:2]
+        return _charts(session, now, switches)[:2]
     view = present.view(session)
     if view == present.GALLERY:
         return []
     if view != present.TWO:
-        chart = _quality(session, now) if view == "quality" else charts.CHARTS[view](now)
+        chart = _quality(session, now, switches) if view == "quality" else charts.CHARTS[view](now)
         switch = STAGE_SWITCH if view == "quality" else 0
         return [_stage_chart(chart, STAGE_KEYS.get(view, f"chart_{view}"), 1000, switch)]
     return [
-        _stage_chart(_quality(session, now), "chart_a", 760, STAGE_SWITCH),
+        _stage_chart(_quality(session, now, switches), "chart_a", 760, STAGE_SWITCH),
         _stage_chart(charts.hills(now), "chart_b", 425),
     ]
 
@@ -282,8 +283,8 @@ def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> L
     return live_chart(chart, key, 400, width, theme.SIZE_STAGE, beside_title=beside_title, caption=True, stage=True)
 
 
-def _quality(session: Session, now: Snapshot) -> Chart:
-    return reference_runs.quality(session, now, _switches(session).score(now.similar_by))
+def _quality(session: Session, now: Snapshot, switches: ChartSwitches) -> Chart:
+    return reference_runs.quality(session, now, switches.score(now.similar_by))
 
 
 def gallery_area(session: Session) -> None:

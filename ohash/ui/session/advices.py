@@ -1,17 +1,16 @@
 """The answers that this server is working on, and the one of a session."""
 
-import streamlit as st
-
 from ohash.advice.params import FIRST_DATASET, AdviceParams
 from ohash.advice.runner import AdviceRunner
 from ohash.engine.params import OWN
+from ohash.runtime.once import once_per_process
 from ohash.ui.session import own_data
 from ohash.ui.session.comparisons import MAX_COMPARISONS
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
 
 
-@st.cache_resource
+@once_per_process
 def hub() -> Hub[AdviceRunner]:
     """The server's answers; as many at a time as comparisons."""
     answers_of_all = Hub[AdviceRunner](MAX_COMPARISONS)

@@ -2,12 +2,11 @@
 
 import os
 
-import streamlit as st
-
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import OWN
+from ohash.runtime.once import once_per_process
 from ohash.ui.session import own_data
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
@@ -15,7 +14,7 @@ from ohash.ui.session.session import Session
 MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 
 
-@st.cache_resource
+@once_per_process
 def hub() -> Hub[ComparisonRunner]:
     """The server's comparisons."""
     comparisons_of_all = Hub[ComparisonRunner](MAX_COMPARISONS)

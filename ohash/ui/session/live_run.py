@@ -15,6 +15,7 @@ from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
+from ohash.runtime.once import once_per_process
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.streams.samples import sample_folder
 from ohash.ui.session import earlier_runs, own_data
@@ -29,7 +30,7 @@ GESTURE_SECONDS = 1.5  # presses of one slider that follow each other as fast ar
 _drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
 
 
-@st.cache_resource
+@once_per_process
 def hub() -> Hub[Runner]:
     """The server's live runs; they share the cores by taking turns, with one BLAS thread each."""
     one_blas_thread_for_ever()
