@@ -39,7 +39,6 @@ def live(page: Any, server: Dashboard) -> LivePage:
     return opened
 
 
-@pytest.mark.alone
 def test_something_moves_on_landing(page: Any, server: Dashboard) -> None:
     landing = LivePage(page, server.url)
     landing.until(lambda: landing.pairs > 0, what="a recording or a live run")
@@ -281,7 +280,6 @@ def test_who_wants_no_motion_gets_a_run_that_waits(page: Any, server: Dashboard)
     live.until(lambda: live.pairs > stood, what="Play starts it")
 
 
-@pytest.mark.alone
 def test_a_read_out_stays_in_every_frame_while_pictures_come(live: LivePage) -> None:
     live.page.wait_for_selector("canvas")
     read_out = live.page.get_by_text("each checkpoint").locator("visible=true").first

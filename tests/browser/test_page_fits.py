@@ -34,7 +34,6 @@ PLACES = "(names) => names.map((name) => document.querySelector(name).getBoundin
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_jumps_and_the_charts_stay_in_view(browser: Any, server: Dashboard, width: int, height: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": height})
@@ -233,7 +232,6 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
     until(lambda: len(sizes()) == 8 and min(sizes()) >= 20, "the limits of the sliders are readable, too")
 
 
-@pytest.mark.alone
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:
     """One rule with :has() on the whole page made the browser match every element again, several times per picture."""
     live = LivePage(page, server.url, "?dataset=debian")

@@ -400,7 +400,6 @@ def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> No
         ohash.playground(gamma=1)
 
 
-@pytest.mark.alone
 def test_the_benchmark_counts_frames_and_times_a_slider(browser: Any) -> None:
     rate, times = measure_playground(browser, {"": ""}, seconds=0.5)[""]
     assert rate > 2 and len(times) == 10 and min(times) > 0
