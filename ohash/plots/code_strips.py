@@ -11,6 +11,8 @@ from ohash.plots import theme
 
 MOST_BITS = 128  # drawn in a strip
 STRIP_WIDTH, CELL_HEIGHT, GAP, LABEL_WIDTH = 760, 20, 6, 84
+NUMBERS, LEAST_NUMBERED = 18, 20.0  # the line of bit numbers, and the cell from which on every bit has one
+MARGIN = 12  # for half of the last number
 CARD_GAP, CARD_PAD, CARD_LABEL, LINE = 12, 10, 24, 24
 
 
@@ -27,12 +29,21 @@ class Card:
 
 
 def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = False) -> str:
-    """Codes as rows of squares, full for +1; marked bits have a frame. An SVG that stands by itself."""
-    parts = _rows(rows, marked, 0, GAP, STRIP_WIDTH, LABEL_WIDTH, dark)
+    """Codes as rows of squares, full for +1, under the numbers of their bits; marked bits have a frame.
+
+    An SVG that stands by itself, no wider than its bits.
+    """
     bits = min(MOST_BITS, len(marked))
+    parts = _rows(rows, marked, 0, GAP + NUMBERS, STRIP_WIDTH - MARGIN, LABEL_WIDTH, dark)
+    cell = _cell(bits, STRIP_WIDTH - MARGIN - LABEL_WIDTH)
+    for k in range(bits):
+        if cell >= LEAST_NUMBERED or (k + 1) % 8 == 0:
+            place = f'x="{LABEL_WIDTH + (k + 0.41) * cell:.2f}" y="{NUMBERS - 3}" fill="{theme.ground(dark).faint}"'
+            parts.append(f'<text {place} font-size="16" text-anchor="middle">{k + 1}</text>')
     cut = f", the first {bits} of {len(marked)} bits" if bits < len(marked) else ""
     alt = f"Codes {', '.join(rows)}{cut}; {int(marked.sum())} bits marked."
-    return _svg(parts, len(rows) * (CELL_HEIGHT + GAP) + GAP, alt)
+    height = len(rows) * (CELL_HEIGHT + GAP) + GAP + NUMBERS
+    return _svg(parts, LABEL_WIDTH + bits * cell + MARGIN, height, alt)
 
 
 def code_cards(cards: Sequence[Card], *, dark: bool = False) -> str:
@@ -58,14 +69,23 @@ def code_cards(cards: Sequence[Card], *, dark: bool = False) -> str:
         parts += _rows(card.rows, card.marked, x + CARD_PAD, top, width - 2 * CARD_PAD, CARD_LABEL, dark)
     rows = -(-len(cards) // per_row)
     alt = "; ".join(f"{card.title}: {card.numbers}, {card.state}" for card in cards)
-    return _svg(parts, rows * (height + CARD_GAP) + CARD_GAP, f"Models side by side. {alt}.")
+    return _svg(parts, STRIP_WIDTH, rows * (height + CARD_GAP) + CARD_GAP, f"Models side by side. {alt}.")
+
+
+def drawn_width(svg: str) -> float:
+    """Of strips or cards, at most STRIP_WIDTH."""
+    return float(svg.partition('" width="')[2].partition('"')[0])
+
+
+def _cell(bits: int, width: float) -> float:
+    return min(22.0, width / bits)
 
 
 def _rows(
     rows: dict[str, Signs], marked: np.ndarray, left: float, top: float, width: float, label: int, dark: bool
 ) -> list[str]:
     bits = min(MOST_BITS, len(marked))
-    cell = min(22.0, (width - label) / bits)
+    cell = _cell(bits, width - label)
     ground, ink, edge = theme.ground(dark), theme.colour("now", dark), theme.colour("dissimilar", dark)
     frame = min(2.5, 0.3 * cell)
     parts = []
@@ -83,8 +103,8 @@ def _rows(
     return parts
 
 
-def _svg(parts: list[str], height: float, alt: str) -> str:
+def _svg(parts: list[str], width: float, height: float, alt: str) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {STRIP_WIDTH} {height}" width="{STRIP_WIDTH}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" '
         f'role="img" aria-label="{html.escape(alt)}" font-family="sans-serif">{"".join(parts)}</svg>'
     )

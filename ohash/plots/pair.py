@@ -12,6 +12,7 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.code_strips import Card, code_cards, code_strips
 
 MOST_MODELS = 16  # drawn side by side
+MOST_NAMED = 24  # bits under their bars
 RULES = {
     1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
     -1: "A dissimilar pair updates every model with a loss.",
@@ -179,7 +180,7 @@ def _margins_of_chosen(step: PairStep) -> list[str]:
 
 
 def margins(step: PairStep) -> Chart:
-    """The margins of the pool in order, with the chosen ones by the side that is flipped."""
+    """The margins of the pool in order, with the chosen ones by the side that is flipped; each bar names its bit."""
     flips = step.flips
     order = np.argsort(flips.delta, kind="stable")
     ranks = {int(flips.pool[at]): rank for rank, at in enumerate(order, start=1)}
@@ -198,7 +199,12 @@ def margins(step: PairStep) -> Chart:
     n_i = flips.sides.count("i")
     verb = "is" if step.p0 == 1 else "are"
     title = f"{step.p0} of {len(flips.pool)} bits {verb} flipped: {n_i} of xᵢ and {step.p0 - n_i} of xⱼ"
-    x_axis = Axis("bits of the pool, by margin", lo=0.5, hi=len(flips.pool) + 0.5, format="count")
+    named = list(ranks.items())[:: -(-len(ranks) // MOST_NAMED)]
+    x_axis = Axis(
+        "bit, smallest margin first" if len(named) == len(ranks) else "some bits, smallest margin first",
+        lo=0.5, hi=len(ranks) + 0.5, at=tuple(float(rank) for _, rank in named),
+        names=tuple(str(bit + 1) for bit, _ in named),
+    )  # fmt: skip
     return Chart(title, x_axis, Axis("margin δ", lo=0), tuple(series), (), alt=f"{title}. Bars in order of margin.")
 
 

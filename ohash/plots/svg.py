@@ -142,7 +142,7 @@ class _Figure:
         hue = theme.colour(one.role, self.dark)
         x, y = np.array([self._x(value) for value in one.x]), np.array([self._y(value) for value in one.y])
         if one.kind == "bar":
-            half = 0.36 * (np.diff(x).min() if len(x) > 1 else (self.right - self.left) / 2)
+            half = 0.36 * self._between_bars()
             box = "".join(
                 _path([a - half, a - half, a + half, a + half], [self.bottom, b, b, self.bottom])
                 for a, b in zip(x, y, strict=True)
@@ -165,6 +165,12 @@ class _Figure:
         )
         parts.append(f'<path d="{_path(x, y)}" {style} stroke-linejoin="round"/>')
         return "".join(parts)
+
+    def _between_bars(self) -> float:
+        """The least distance of two bars, of whichever series: all bars of a chart are equally wide."""
+        bars = [drawable(one, self.chart).x for one in self.chart.series if one.kind == "bar"]
+        places = np.unique([self._x(value) for x in bars for value in x])
+        return float(np.diff(places).min()) if len(places) > 1 else (self.right - self.left) / 2
 
     def _marks(self) -> list[str]:
         parts = []

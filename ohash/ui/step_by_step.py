@@ -11,6 +11,7 @@ from ohash.engine.microscope import SEARCHED, Microscope, PairView
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
+from ohash.plots.code_strips import STRIP_WIDTH, drawn_width
 from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
 from ohash.plots.pair import RULES, Stage, stages
 from ohash.plots.svg import to_svg
@@ -327,7 +328,7 @@ def _symbols(stage: Stage) -> None:
 def _stage(number: int, stage: Stage) -> None:
     _words(number, stage)
     if stage.strips:
-        _picture(stage.strips, stage.text, "max-width:760px")
+        _picture(stage.strips, stage.text, "max-width:100%")
     for line in stage.tex:
         st.latex(line)
     _symbols(stage)
@@ -342,7 +343,7 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
     with st.container(border=True, key="large_stage"):
         _words(number, stage)
         if strips is not None:
-            _picture(strips.strips, strips.text)
+            _picture(strips.strips, strips.text, f"width:{100 * drawn_width(strips.strips) / STRIP_WIDTH:.1f}%")
         for line in stage.tex:
             st.latex(line)
         if stage.chart is not None:
@@ -350,12 +351,12 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
             width, height, size = LARGE_CHART
             height -= LINE * max(0, len(stage.tex) - 2)
             drawing = to_svg(stage.chart, width=width, height=height, size=size, dark=dark(), heading=False)
-            _picture(drawing, stage.chart.alt or stage.chart.title)
+            _picture(drawing, stage.chart.alt or stage.chart.title, "width:100%")
 
 
-def _picture(svg: str, alt: str, limits: str = "") -> None:
+def _picture(svg: str, alt: str, size: str) -> None:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    image = f'<img alt="{html.escape(alt)}" src="{source}" style="width:100%; {limits}">'
+    image = f'<img alt="{html.escape(alt)}" src="{source}" style="{size}">'
     st.html(image)
 
 

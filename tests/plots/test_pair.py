@@ -1,13 +1,14 @@
 """The stages of an update: the numbers in the equations are those of the step, and what is drawn is what happened."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from ohash.core.loss import explain
 from ohash.engine.microscope import PairView
-from ohash.plots.code_strips import code_strips
+from ohash.plots.code_strips import code_strips, drawn_width
 from ohash.plots.pair import loss_by_distance, margins, parts_of_loss, stages, step_size
 from ohash.plots.svg import to_svg
 
@@ -103,6 +104,35 @@ def test_the_flipped_bits_have_the_smallest_margins():
     assert sorted(np.concatenate([series.x for series in chart.series])) == list(range(1, len(one.flips.pool) + 1))
 
 
+@pytest.mark.parametrize("s", [1, -1])
+def test_every_bar_names_its_bit_and_no_two_overlap(s):
+    one = step(s)
+    chart = margins(one)
+    delta = dict(zip(one.flips.pool.tolist(), one.flips.delta.tolist(), strict=True))
+    assert [delta[int(name) - 1] for name in chart.x.names] == sorted(delta.values())
+    assert len(chart.series) > 1, "each had bars of a width of its own"
+    bars = [bar for path in re.findall(r'<path d="([^"]+)" fill="#', to_svg(chart)) for bar in path.split("M")[1:]]
+    ends = sorted((float(bar.split()[0]), float(bar.split("L")[-1].split()[0])) for bar in bars)
+    assert len(ends) == len(delta)
+    assert len({round(right - left, 1) for left, right in ends}) == 1, "all are equally wide"
+    assert all(right < left for (_, right), (left, _) in pairwise(ends))
+
+
+def test_of_many_bits_some_are_named():
+    many = explain(RNG.normal(size=200), RNG.normal(size=200), 1.5, 2.5, -1, alpha=0, beta=0.75, C=0.1)
+    axis = margins(many).x
+    assert 12 < len(axis.names) <= 24 and axis.label.startswith("some bits")
+
+
+@pytest.mark.parametrize(("bits", "width"), [(8, 272), (16, 448), (48, 760), (200, 760)])
+def test_strips_are_as_wide_as_their_bits_and_number_them(bits, width):
+    h = np.ones(bits, np.int8)
+    svg = code_strips({"hᵢ": h, "hⱼ": h}, h > 0)
+    assert drawn_width(svg) == pytest.approx(width)
+    numbers = [int(number) for number in re.findall(r">(\d+)</text>", svg)]
+    assert numbers == (list(range(1, bits + 1)) if bits <= 16 else list(range(8, min(bits, 128) + 1, 8)))
+
+
 @pytest.mark.parametrize(("C", "words"), [(1e-3, "C is the smaller"), (1e3, "what the pair asks for is the smaller")])
 def test_both_candidates_of_the_step_are_drawn(C, words):
     one = step(C=C)
@@ -124,7 +154,7 @@ def test_a_strip_has_a_square_per_bit_and_a_frame_per_marked_one():
     svg = code_strips({"a & b": code, "c": -code}, np.array([True, False, False, True]))
     assert svg.count("<rect") == 8 and svg.count("stroke=") == 4 and "a &amp; b" in svg
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
-    assert len(sizes) == 2 and min(sizes) >= 16, "a name is readable on stage"
+    assert len(sizes) == 2 + 4 and min(sizes) >= 16, "names and numbers of bits are readable on stage"
     long = code_strips({"a": np.ones(200)}, np.zeros(200, bool))
     assert long.count("<rect") == 128 and "the first 128 of 200 bits" in long
 
