@@ -64,6 +64,7 @@ class Playground {
       this.followed = link;
       this.showLesson(this.scene());
       if (link.slice(1) !== this.text()) this.open(link);
+      this.comeIntoView();
     };
     window.addEventListener("hashchange", this.follow);
     this.openAddress = () => { if (this.element.isConnected) this.open(this.address.read()); };
@@ -97,6 +98,12 @@ class Playground {
     this.view.notice = linkWords([...problems, ...strayKeys(this.address.fragment())]);
     this.setPlaying(!waits && !matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.describe(true);
+  }
+
+  // Whoever followed a link of a lesson sees what it set: on a phone the picture lies under the lesson.
+  comeIntoView() {
+    if (this.everywhere()) return; // on the stage all of it is on the screen
+    if (this.find(".planes").getBoundingClientRect().bottom > innerHeight) this.element.scrollIntoView();
   }
 
   // What is presented, as the address names it.

@@ -104,6 +104,44 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
             until(lambda: page.evaluate(SCROLLS) <= 0, f"also after a wrong answer to {lesson.title}")
 
 
+TABS = """() => [...document.querySelectorAll(".st-key-lessons details:not([open]) summary p")]
+  .filter((tab) => tab.innerText.startsWith("Lesson")).map((tab) => {
+    const text = document.createTreeWalker(tab, NodeFilter.SHOW_TEXT).nextNode();
+    const end = tab.getBoundingClientRect().right;
+    const box = (from, to) => {
+      const range = document.createRange();
+      range.setStart(text, from);
+      range.setEnd(text, to);
+      return range.getBoundingClientRect();
+    };
+    return box(0, "Lesson 1".length).right <= end && end <= box("Lesson 1 ".length, "Lesson 1 ·".length).left + 1;
+  })"""
+
+
+def test_on_a_phone_a_lesson_brings_its_playground_and_its_setting_into_view(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/learn")
+    page.locator(".playground").wait_for()
+    lesson = lessons()[4]
+    shown = page.locator("[data-testid=stExpander]").filter(has_text=f"Lesson 5 · {lesson.title}")
+    shown.locator("summary").click()
+    until(lambda: page.evaluate(TABS) == [True] * 7, "each of the other tabs ends after its number, before the dot")
+    shown.get_by_role("link", name=f"Set the playground for “{lesson.title}”").click()
+    plane, play = page.locator(".playground .plane"), page.locator(".playground [data-press=play]")
+    until(lambda: end_of(plane) <= 844, "the picture that the lesson set is on the screen")
+    free = page.locator(".playground .rail label:visible input")
+    assert free.evaluate_all("(all) => all.map((one) => one.name)") == ["C", "pace"], "the others are out of the way"
+    header = end_of(page.locator("[data-testid=stHeader]"))
+    until(
+        lambda: header <= play.bounding_box()["y"] < end_of(play) < free.first.bounding_box()["y"], "under the header"
+    )
+    assert end_of(free.first) < plane.bounding_box()["y"], "the setting is beside what it changes"
+    page.locator(".playground .buckets").scroll_into_view_if_needed()
+    until(lambda: header - 1 <= play.bounding_box()["y"] < header + 40, "Play stays there while one scrolls")
+    play.click()
+    until(lambda: play.inner_text() == "Pause", "and can be pressed")
+
+
 UNSEEN = """() => {
   const { params } = readLink("LINK"), run = new PlaygroundRun(params), unseen = [];
   for (let t = 0; t <= 10; t++) {

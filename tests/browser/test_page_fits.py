@@ -141,6 +141,16 @@ def test_a_phone_keeps_play_and_a_slider_in_view(page: Any, server: Dashboard) -
     until(lambda: live.page.get_by_role("button", name="Play").count() > 0, "and offers Play")
 
 
+@pytest.mark.parametrize("path", ["?dataset=digits&pairs=300", "learn", "step?dataset=digits&pairs=300&at=9", "data"])
+def test_a_phone_does_not_pan_sideways(page: Any, server: Dashboard, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/{path}")
+    page.locator("h1").first.wait_for(state="attached")
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("(one) => one.clientWidth") == 390
+    until(lambda: main.evaluate("(one) => one.scrollWidth") == 390, "nothing is wider than the screen", 20)
+
+
 def test_a_remedy_acts_on_the_run_and_ends_its_finding_while_one_watches(page: Any, server: Dashboard) -> None:
     changes = "".join(f"{300 * k}%3Abeta%3A0.{50 + k}%2C" for k in range(1, 5)).removesuffix("%2C")
     live = LivePage(page, server.url, f"?dataset=digits&method=oh&C=0.0001&pairs=100000000&changes={changes}")

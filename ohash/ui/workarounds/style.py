@@ -67,7 +67,7 @@ CSS = """
 }
 :is(.st-key-top, .st-key-transport) button:not([data-testid="stWidgetLabel"] *) {
   min-height: 2.1rem; padding-block: .1rem;}
-:is(.st-key-ohash_client, .st-key-ohash_theme) {position: absolute;}
+:is(.st-key-ohash_client, .st-key-ohash_theme) {position: absolute; max-width: 1px;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
 /* The tools of the first charts, under their titles and switches: above them they would cover the headline. */
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) [data-testid="stElementToolbar"] {top: 1.5rem;}
@@ -103,7 +103,8 @@ CSS = """
 [data-testid="stCode"] :is(.token.operator, .token.punctuation) {color: inherit;}
 .ohash-unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0;
   white-space: nowrap;}
-[data-testid="stLayoutWrapper"]:has(> :is(.st-key-unseen_1, .st-key-unseen_2)) {position: absolute;}
+[data-testid="stLayoutWrapper"]:has(> :is(.st-key-unseen_1, .st-key-unseen_2)) {position: absolute; width: 1px;
+  overflow: hidden;}
 :is(.st-key-unseen_1, .st-key-unseen_2) [data-testid="stSkeleton"] {display: none;}
 .ohash-heading {font-size: 1rem; font-weight: 400; margin: 0; padding: 0; line-height: 1.3;}
 .st-key-top [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {flex: 1 1 0; min-width: 0;}
@@ -186,7 +187,7 @@ CSS = """
 .st-key-desk, .st-key-stage {gap: .45rem;}
 /* Learn: the lessons stand beside the playground and scroll by themselves; where there is no room for their list, it is
    a row of tabs above the playground, and the open one stands beside it, or on a narrow screen above it. */
-.st-key-learn_body {flex-wrap: wrap; align-items: start; gap: 1rem;}
+.st-key-learn_body {flex-wrap: wrap; align-items: start; gap: 1rem; --ohash-header: 3.75rem;}
 .st-key-learn_body > :has(> .st-key-learn_playground) {flex: 1 1 55rem; min-width: min(55rem, 100%);}
 .st-key-learn_body > :has(> .st-key-lessons) {flex: 1 1 20rem; min-width: min(20rem, 100%);}
 .st-key-lessons {gap: .5rem;}
@@ -200,6 +201,8 @@ CSS = """
 .st-key-lessons:has(details[open]) summary {min-height: 0; padding: .2rem .4rem;}
 .st-key-lessons:has(details[open]) details:not([open]) summary span > span {display: none;}
 .st-key-lessons:has(details[open]) details:not([open]) summary p {white-space: nowrap;}
+.st-key-lessons:has(details[open]) > :has(details:not([open])):not(:last-child) summary p {max-width: 3.65em;
+  overflow: hidden;} /* "Lesson 2", without the dot after it */
 .st-key-lessons [data-testid="stExpanderDetails"] {padding: .2rem .5rem .5rem .5rem;}
 .st-key-lessons details[open] [data-testid="stVerticalBlock"] {gap: .3rem;}
 .st-key-lessons details[open] :is(p, li) {line-height: 1.32; margin-bottom: .25rem;}
