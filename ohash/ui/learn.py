@@ -54,7 +54,7 @@ def start_of(session: Session) -> str:
 def on_stage() -> dict[str, dict[str, object]]:
     """By their scenes, what the playground asks and answers on the stage."""
     return {
-        f"{SCENE}{number}": {"options": one.options, "right": one.right, "answer": without_emphasis(one.answer)}
+        f"{SCENE}{number}": {"options": one.options, "right": one.right, "answer": " ".join(one.answer.split())}
         for number, one in enumerate(_readable_lessons(), start=1)
     }
 

@@ -44,6 +44,15 @@ function drawCells(context, box, plane, buckets, focusCode, linear, look) {
   context.strokeRect(box.x + 0.5, box.y + 0.5, box.size - 1, box.size - 1);
 }
 
+// What a picture is of, in its upper left corner, legible on lines and points.
+function drawName(context, box, name, look) {
+  [context.textAlign, context.textBaseline, context.lineJoin] = ["left", "top", "round"];
+  [context.font, context.lineWidth] = [`600 ${look.label * look.type}px ${look.font}`, 4];
+  [context.strokeStyle, context.fillStyle] = [look.background, look.ink];
+  context.strokeText(name, box.x + 5, box.y + 5);
+  context.fillText(name, box.x + 5, box.y + 5);
+}
+
 const radiusIn = (box) => (box.size > 700 ? 6 : box.size > 330 ? 4.2 : 3);
 
 // Points fade with the distance of their code from that of the point in focus. Those that look alike are one path:

@@ -13,7 +13,7 @@ function makeLesson(element, lessons) {
     return button;
   }));
   const tell = (verdict, answer) => {
-    const words = make("p", { tabIndex: -1 }, make("b", { textContent: verdict }), " ", ...withCards(answer));
+    const words = make("p", { tabIndex: -1 }, make("b", { textContent: verdict }), " ", ...withItalics(answer));
     box.replaceChildren(words);
     words.focus({ preventScroll: true });
   };
@@ -24,4 +24,11 @@ function makeLesson(element, lessons) {
     box.hidden = !lessons[scene];
     if (lessons[scene]) ask(lessons[scene]);
   };
+}
+
+// A text as nodes, with its cards; what stands between stars, the name of a control, is in italics.
+function withItalics(text) {
+  const met = new Set();
+  const parts = text.split(/\*{1,2}([^*]+)\*{1,2}/);
+  return parts.flatMap((part, at) => (at % 2 ? make("i", { textContent: part }) : withCards(part, met)));
 }

@@ -79,5 +79,6 @@ class Stage {
     }
     if (view.focus !== null) drawRing(context, box, places[view.focus], radiusIn(box) + 4, look.ink);
     if (view.brush) drawRing(context, box, view.brush.place, view.brush.radius, view.brush.colour);
+    if (this.planes.length > 1) drawName(context, box, `Model ${m + 1}`, look);
   }
 }

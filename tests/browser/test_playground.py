@@ -476,6 +476,8 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
         "button", name=next(option for option in asked if option != lessons()[1].right), exact=True
     ).click()
     page.locator(".playground .lesson").get_by_text(f"Not quite: {lessons()[1].right}.").wait_for()
+    assert page.locator(".playground .lesson i").all_inner_texts()[:2] == ["Play", "Pairs per second"], "as names"
+    assert "*" not in page.locator(".playground .lesson").inner_text()
     for width, height in ((1024, 768), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         until(lambda h=height: page.evaluate(END) <= h, "with the answer it still ends on the screen")  # type: ignore[misc]
@@ -490,3 +492,24 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
     page.wait_for_timeout(1000)  # it writes its address a moment after it was put there again
     assert page.evaluate("location.search").strip("?&") == own
     assert "at=0" in own and page.get_by_role("button", name="Play", exact=True).count() == 1, "it still waits"
+
+
+WRITTEN = """() => { window.written = new Set(); const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    window.written.add(String(text));
+    fillText.call(this, text, ...place);
+  }; }"""
+
+
+def test_the_pictures_of_several_models_have_their_names(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    page.add_init_script(f"({WRITTEN})()")
+    for T, names in ((3, ["Model 1", "Model 2", "Model 3"]), (1, [])):
+        page.goto("about:blank")
+        page.goto(f"{file.as_uri()}#T={T}&at=5")
+        page.get_by_text("Pair 5:").wait_for()
+        until(lambda: page.evaluate("written.has('1')"), "the numbers of the boundaries are drawn")
+        page.wait_for_timeout(200)
+        written = page.evaluate("[...written].filter((text) => text.startsWith('Model')).sort()")
+        assert written == names
