@@ -46,7 +46,7 @@ class OHParams:
     )  # fmt: skip
     beta: float = param(
         0.5, symbol="β", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
-        help="A dissimilar pair should differ in at least this share of the bits. Flat optimum near 0.4 to 0.6.",
+        help="A dissimilar pair should differ in at least this share of the bits. 0.4 to 0.6 do about equally well.",
         eq="Eq. (3)", tex=r"R = \max(0,\ \beta r - D_h)\quad\text{for } s = -1",
     )  # fmt: skip
     C: float = param(
