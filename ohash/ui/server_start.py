@@ -13,7 +13,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import class_routes
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
-from ohash.ui.session import access, broadcast
+from ohash.ui.session import access, broadcast, feed
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import AddToPage
 from ohash.ui.workarounds.script import SCRIPT
@@ -22,7 +22,7 @@ from ohash.web.files import cards_script
 
 OF_CLASS = class_routes.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT + cards_script() + OF_CLASS)]
-ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES]
+ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES, *feed.ROUTES]
 
 
 def check_plugins() -> None:

@@ -1,6 +1,6 @@
 """Visitors without browsers: many sessions on one server over Streamlit's own protocol, for `bench --load`.
 
-Each opens a page, obeys the timers that the server sets and fetches the pictures of a crowd, as the browser does, and
+Each opens a page, obeys the timers that the server sets and fetches pictures between them, as the browser does, and
 notes when a new one arrives.
 A separate process (`python3 -m ohash.ui.visitors URL SECONDS QUERY ...`), because its work must not slow the server's.
 """
@@ -22,10 +22,11 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from ohash.ui.session.broadcast import PATH
+from ohash.ui.session import broadcast, feed
 
 PAIRS = re.compile(rb'data-pairs="(\d+)"')
-CROWD = re.compile(rb"%s/[\w-]+\?[\w=&@%%.-]+" % PATH.encode())
+SEQ = re.compile(rb'data-seq="(\d+)"')
+ADDRESS = re.compile(rf"(?:{broadcast.PATH}|{feed.PATH})/[\w-]+\?[\w=&@%.-]+".encode())
 IN_LINE = b"in line and starts automatically"
 LARGEST_MESSAGE = 2**24
 
@@ -39,8 +40,10 @@ class Visitor:
     waited: bool = False
     received: int = 0
     _last: bytes = b""
+    _seq: bytes = b""
+    _address: bytes = b""
     _timers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _crowd: asyncio.Task[None] | None = None
+    _fetching: asyncio.Task[None] | None = None
 
     async def watch(self, url: str, until: float) -> None:
         """Open the page and stay until the moment `until`."""
@@ -59,30 +62,35 @@ class Visitor:
                 pass
             finally:
                 self._forget_timers()
-                if self._crowd is not None:
-                    self._crowd.cancel()
+                if self._fetching is not None:
+                    self._fetching.cancel()
 
     def _join(self, url: str, payload: bytes) -> None:
-        address = CROWD.search(payload)
-        if address is not None and self._crowd is None:
-            server = HTTPConnection(url.removeprefix("http://"), timeout=8)
-            self._crowd = asyncio.ensure_future(self._fetch(server, address[0].decode()))
+        address = ADDRESS.search(payload)
+        if address is None or address[0] == self._address:
+            return
+        if self._fetching is not None:
+            self._fetching.cancel()
+        self._address = address[0]
+        server = HTTPConnection(url.removeprefix("http://"), timeout=8)
+        self._fetching = asyncio.ensure_future(self._fetch(server, address[0].decode()))
 
     async def _fetch(self, server: HTTPConnection, address: str) -> None:
-        """Fetch pictures as the component of `ohash.ui.live.crowd` does."""
-        seq, wait = "", 0.2
+        """Fetch pictures as a browser does: those of a crowd, or what has changed since the one that it shows."""
+        name, words, wait = ("after", "html", 0.2) if address.startswith(broadcast.PATH) else ("shown", "words", 0.1)
         while True:
-            status, body = await asyncio.to_thread(_get, server, f"{address}&after={seq}")
+            status, body = await asyncio.to_thread(_get, server, f"{address}&{name}={self._seq.decode()}")
             if status == OK:
                 picture = json.loads(gzip.decompress(body))
-                seq, wait = picture["seq"], picture["wait"] / 1000
-                self._see(picture["html"].encode(), len(body))
+                wait = picture["wait"] / 1000
+                self._see(picture[words].encode(), len(body))
             await asyncio.sleep(wait if status in (OK, NO_CONTENT) else 2.0)
 
     def _see(self, html: bytes, size: int) -> None:
         """Note what was received, and when, if it shows something new."""
         self.received += size
-        shown = PAIRS.search(html)
+        seq, shown = SEQ.search(html), PAIRS.search(html)
+        self._seq = self._seq if seq is None else seq[1]
         if shown is not None and shown[1] != self._last:
             self._last = shown[1]
             self.pictures.append(time.monotonic())

@@ -5,6 +5,7 @@ import gzip
 import json
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from ohash.engine.snapshot import Snapshot
 from ohash.ui.session.broadcast import MOST_PICTURES, PATH, QUALITY, ROUTES, Broadcast, ChartSwitches
@@ -46,7 +48,7 @@ class Stage:
         return asyncio.run(answer(f"{PATH}/{key or self.broadcast.key}", query))
 
 
-async def answer(path: str, query: str) -> tuple[int, Any]:
+async def answer(path: str, query: str, routes: Sequence[Route] = ROUTES) -> tuple[int, Any]:
     """Status and content of an answer of the routes alone."""
     sent: list[dict[str, Any]] = []
 
@@ -59,7 +61,7 @@ async def answer(path: str, query: str) -> tuple[int, Any]:
     scope = {
         "type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": [], "root_path": "",
     }  # fmt: skip
-    await Starlette(routes=ROUTES)(scope, receive, send)
+    await Starlette(routes=routes)(scope, receive, send)
     body = b"".join(one.get("body", b"") for one in sent[1:])
     return sent[0]["status"], json.loads(gzip.decompress(body)) if sent[0]["status"] == 200 else body
 

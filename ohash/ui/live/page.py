@@ -3,8 +3,8 @@
 import threading
 import time
 import weakref
-from collections.abc import Callable
 from functools import lru_cache, partial
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -16,20 +16,19 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
-from ohash.plots import theme
 from ohash.plots.axis_ranges import AxisRanges
-from ohash.plots.chart import Chart
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
 from ohash.ui.live import crowd, headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
-from ohash.ui.live.reference_runs import beside_pinned
-from ohash.ui.parts import present
-from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
-from ohash.ui.session import address, live_run, view_state
+from ohash.ui.live.pictures import chart_switches, drawings_of, frame_of, notes_html, stream_charts
+from ohash.ui.parts.live_chart import CHART_KEYS, RESTING
+from ohash.ui.session import address, feed, live_run
 from ohash.ui.session.broadcast import Broadcast, ChartSwitches
+from ohash.ui.session.feed import FASTEST_SECONDS, Feed, Frame
 from ohash.ui.session.live_run import recording_of
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.fetched_charts import fetch_changes
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.style import dark
@@ -37,12 +36,10 @@ from ohash.ui.workarounds.style import dark
 PREPARING = "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
+FED_SECONDS = 1.0  # between two frames of Streamlit, where the browser fetches others in between
 CROWD_SECONDS = 3.0  # the pictures of a crowd come by themselves; this is how soon its end is noticed
 DRAWING = threading.Lock()
-HEIGHTS = 212, 212, 178, 178  # pixels
-WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
-STAGE_SWITCH = 330  # pixels that the switch on the first chart takes from its title
-STAGE_KEYS = {"quality": "chart_a", "hills": "chart_b", "loss": "chart_c", "tau": "chart_d"}
+FEEDS: weakref.WeakKeyDictionary[Runner, Feed] = weakref.WeakKeyDictionary()
 
 
 def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
@@ -82,8 +79,11 @@ def live_area(session: Session) -> None:
 
 
 def _interval(session: Session) -> float:
-    crowded = crowd.is_crowded(session) and live_run.runner(session).state == "running"
-    return CROWD_SECONDS if crowded else max(live_run.hub().interval(), PHONE_SECONDS * session.narrow)
+    runner = live_run.runner(session)
+    crowded = crowd.is_crowded(session) and runner.state == "running"
+    fed = runner in FEEDS and FEEDS[runner].fetched
+    slowest = max(PHONE_SECONDS * session.narrow, FED_SECONDS * fed)
+    return CROWD_SECONDS if crowded else max(live_run.hub().interval(), slowest)
 
 
 def _rest_level(session: Session, runner: Runner) -> int:
@@ -158,7 +158,7 @@ def _draw_for_crowd(session: Session, runner: Runner) -> None:
     if drawings.broadcast is None:
         drawings.broadcast = _broadcast(runner, drawings.axis_ranges)
     drawings.broadcast.viewers = live_run.hub().watchers(session.id)
-    crowd.watch(drawings.broadcast, _switches(session))
+    crowd.watch(drawings.broadcast, chart_switches(session))
 
 
 def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
@@ -174,7 +174,7 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
             top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=switches.dark)
             drawn = (
                 charts.quality(now, switches.score(now.similar_by)),
-                *(draw(now) for draw in _stream_charts(switches)),
+                *(draw(now) for draw in stream_charts(switches)),
             )
             figures = zip(CHART_KEYS, drawn, strict=True)
             steady = [axis_ranges.widen(key, chart, remember=now.t >= WINDOW) for key, chart in figures]
@@ -184,13 +184,13 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
 
 
 def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> None:
-    badge = _badge(now, runner.state)
     in_line = live_run.hub().why_waiting(session.id, "experiment")
+    switches = chart_switches(session)
     sentence = in_line if in_line and now is not None else headline.sentence(session, now, runner.state)
-    top = headline_html(sentence, now, badge, dark=dark())
     # compute everything before sending anything: the browser redraws its whole page at every gap
-    drawings = [] if now is None else _drawings(session, now)
-    numbers = "" if now is None or session.present else numbers_html(now)
+    top = headline_html(sentence, now, _badge(now, runner.state), dark=switches.dark)
+    drawings = [] if now is None else drawings_of(session, now, switches)
+    notes = notes_html(session, now, drawings)
     st.html(top)
     if runner.state == "error":
         st.error(f"{escape_markdown(runner.error)}. {_remedy(session)}", icon=":material/error:")
@@ -202,7 +202,38 @@ def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> Non
         with st.container(key=f"charts_{len(drawings)}"):
             for drawing in drawings:
                 drawing.send()
-            st.html(f'<div class="ohash-notes">{"".join(drawing.note for drawing in drawings)}{numbers}</div>')
+            st.html(notes)
+    if now is not None and _may_be_fed(session, now, runner):
+        fed = _feed(session, runner)
+        fed.send(frame_of(now, top, drawings, notes), switches)
+        fetch_changes(f"{feed.PATH}/{fed.key}?{urlencode(switches.query())}", [drawing.key for drawing in drawings])
+
+
+def _may_be_fed(session: Session, now: Snapshot, runner: Runner) -> bool:
+    """Whether the pictures of the run are for this session alone, and of this moment."""
+    apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
+    return now.state == runner.state == "running" and not apart and not live_run.hub().is_shared(session.id)
+
+
+def _feed(session: Session, runner: Runner) -> Feed:
+    """The pictures that the browser fetches of a run, made once; it keeps neither run nor session alive."""
+    if runner in FEEDS:
+        return FEEDS[runner]
+    run, viewer, hub = weakref.ref(runner), weakref.ref(session), live_run.hub()
+
+    def draw(switches: ChartSwitches) -> Frame | None:
+        running, watching = run(), viewer()
+        now = None if running is None else running.snapshot()
+        if now is None or running is None or watching is None or not _may_be_fed(watching, now, running):
+            return None
+        with DRAWING:
+            start = time.thread_time()
+            top = headline_html(headline.sentence(watching, now, now.state), now, now.state, dark=switches.dark)
+            drawings = drawings_of(watching, now, switches)
+            hub.measure_frame(time.thread_time() - start)
+        return frame_of(now, top, drawings, notes_html(watching, now, drawings))
+
+    return FEEDS.setdefault(runner, Feed(draw, lambda: hub.interval(FASTEST_SECONDS)))
 
 
 def _remedy(session: Session) -> str:
@@ -219,78 +250,10 @@ def _update_sliders(session: Session, now: Snapshot) -> None:
         st.rerun()
 
 
-def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
-    """The charts, drawn once for all who see the same."""
-    switches = _switches(session)
-    draw = partial(_stage_charts if session.present else _charts, session, now, switches)
-    if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
-        return draw()
-    return live_run.drawings(session).charts.get(now, (session.present, switches), draw)
-
-
-def _switches(session: Session) -> ChartSwitches:
-    """How the session looks at the charts."""
-    per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
-    return ChartSwitches(view_state.view("quality") or "mAP", per_pair, log, bound, session.narrow, dark())
-
-
-def _stream_charts(switches: ChartSwitches) -> tuple[Callable[[Snapshot], Chart], ...]:
-    """B to D: hills, loss and step size."""
-    loss = partial(charts.loss, per_pair=switches.per_pair, log=switches.log_loss, bound=switches.bound)
-    return charts.hills, loss, charts.tau
-
-
-def _figures(session: Session, now: Snapshot, switches: ChartSwitches) -> list[Chart]:
-    """A to D: score, hills, loss and step size."""
-    others = (beside_pinned(session, now, draw) for draw in _stream_charts(switches))
-    return [_quality(session, now, switches), *others]
-
-
-def _charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
-    """A to D with their captions, on axes that only grow; a switch stands on the first."""
-    figures = zip(CHART_KEYS, HEIGHTS, _figures(session, now, switches), strict=True)
-    first = (NARROW, 0) if session.narrow else WIDE
-    draw = partial(live_chart, caption=True, moving=now.state == "running")
-    return [
-        draw(_widen(session, now, chart, key), key, height, width, beside_title=switch)
-        for (key, height, chart), (width, switch) in zip(figures, [first, *3 * [(NARROW, 0)]], strict=True)
-    ]
-
-
-def _widen(session: Session, now: Snapshot, chart: Chart, key: str) -> Chart:
-    return live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
-
-
-def _stage_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
-    """A and B, or one chart, large enough for the back row; at the usual size on a phone."""
-    if session.narrow:
-        return _charts(session, now, switches)[:2]
-    view = present.view(session)
-    if view == present.GALLERY:
-        return []
-    if view != present.TWO:
-        chart = _quality(session, now, switches) if view == "quality" else charts.CHARTS[view](now)
-        switch = STAGE_SWITCH if view == "quality" else 0
-        return [_stage_chart(chart, STAGE_KEYS.get(view, f"chart_{view}"), 1000, switch)]
-    return [
-        _stage_chart(_quality(session, now, switches), "chart_a", 760, STAGE_SWITCH),
-        _stage_chart(charts.hills(now), "chart_b", 425),
-    ]
-
-
-def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> LiveChart:
-    """The style gives it the height that the screen has."""
-    return live_chart(chart, key, 400, width, theme.SIZE_STAGE, beside_title=beside_title, caption=True, stage=True)
-
-
-def _quality(session: Session, now: Snapshot, switches: ChartSwitches) -> Chart:
-    return reference_runs.quality(session, now, switches.score(now.similar_by))
-
-
 def gallery_area(session: Session) -> None:
     """A query and its ten nearest items; slower than the charts, because codes only change at checkpoints."""
     runner = live_run.runner(session)
-    every = max(2.0, 10 * session.interval) if runner.state not in RESTING else None
+    every = max(2.0, 10 * live_run.hub().interval()) if runner.state not in RESTING else None
     fragment(partial(_gallery, session), key="gallery", every=every)
 
 

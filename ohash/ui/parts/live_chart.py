@@ -9,7 +9,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
 from ohash.plots.glossary import with_cards
-from ohash.ui.workarounds.style import dark
+from ohash.ui.workarounds import style
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer
 CHART_KEYS = "chart_a", "chart_b", "chart_c", "chart_d"  # score, hills, loss, step size
@@ -49,14 +49,15 @@ def live_chart(
     stage: bool = False,
     highlight: bool = False,
     moving: bool = False,
+    dark: bool | None = None,
 ) -> LiveChart:
     """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it.
 
-    A `moving` chart is drawn again within a second.
+    A `moving` chart is drawn again within a second. Whether it is `dark` is asked of the viewer's browser unless told.
     """
     spec = option(
-        chart, dark=dark(), height=height, width=width, size=size, title=True, title_lines=2,
-        beside_title=beside_title, title_width=round(TITLE_SHARE * width), stage=stage, highlight=highlight,
-        moving=moving,
+        chart, dark=style.dark() if dark is None else dark, height=height, width=width, size=size, title=True,
+        title_lines=2, beside_title=beside_title, title_width=round(TITLE_SHARE * width), stage=stage,
+        highlight=highlight, moving=moving,
     )  # fmt: skip
     return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")

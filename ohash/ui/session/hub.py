@@ -276,10 +276,10 @@ class Hub(Generic[W]):
         """A frame has cost so much CPU time."""
         self._frame_seconds += 0.05 * (seconds - self._frame_seconds)
 
-    def interval(self) -> float:
+    def interval(self, fastest: float = FASTEST_SECONDS) -> float:
         """Seconds between two frames, such that all viewers together use a fixed share of one core."""
         seconds = self._frame_seconds + SENDING_SECONDS
-        return min(SLOWEST_SECONDS, max(FASTEST_SECONDS, self.viewers * seconds / SHARE_OF_FRAMES))
+        return min(SLOWEST_SECONDS, max(fastest, self.viewers * seconds / SHARE_OF_FRAMES))
 
     def tend(self) -> None:
         """Stop, pause and start what is due; called by a watchdog, and where something has changed."""

@@ -1,0 +1,114 @@
+"""Pictures of a run for the one who watches it, fetched by her browser: each tells what differs from the one it shows.
+
+A picture by way of Streamlit is a run of the script, for which the browser renders the whole page three or four times;
+that takes longer than to draw four charts. So Streamlit draws the charts about once a second, and the browser fetches
+what has changed in between. Where it cannot, nothing is fetched, and Streamlit draws all pictures.
+"""
+
+import gzip
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ohash.plots.echarts_changes import changes
+from ohash.plots.echarts_frame import Option
+from ohash.ui.session.broadcast import ChartSwitches
+
+PATH = "/ohash-changes"
+FASTEST_SECONDS = 0.1  # between two pictures
+PATIENCE_SECONDS = 5.0  # a browser that has fetched nothing for so long does not
+ARRIVAL_SECONDS = 0.1  # a picture by way of Streamlit takes about so long
+MOST_FRAMES = 4
+NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One picture: its number, the words above the charts, the charts by key, what they tell, the words below them."""
+
+    seq: int
+    words: str
+    charts: dict[str, Option]
+    alts: dict[str, str]
+    notes: str
+
+
+class Feed:
+    """The pictures of one run; `draw` makes the newest, or None while there is none to be fetched."""
+
+    def __init__(
+        self,
+        draw: Callable[[ChartSwitches], Frame | None],
+        interval: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`interval` tells how many seconds lie between two pictures; `clock` is replaced in tests."""
+        self.key = secrets.token_urlsafe(16)
+        self._draw, self._interval, self._clock = draw, interval, clock
+        self._frames: dict[tuple[int, ChartSwitches], Frame] = {}
+        self._fetched_at = self._sent_at = -PATIENCE_SECONDS
+        _FEEDS[self.key] = self
+
+    @property
+    def fetched(self) -> bool:
+        """Whether a browser fetches the pictures."""
+        return self._clock() - self._fetched_at < PATIENCE_SECONDS
+
+    def send(self, frame: Frame, switches: ChartSwitches) -> None:
+        """Streamlit sends this picture: until it has arrived nothing is fetched, or it would replace a newer one."""
+        self._sent_at = self._clock()
+        self._keep(frame, switches)
+
+    def _keep(self, frame: Frame, switches: ChartSwitches) -> None:
+        """Remember what a browser is about to show; threads share the frames, so they are replaced as one."""
+        kept = [(key, old) for key, old in self._frames.items() if key != (frame.seq, switches)]
+        self._frames = dict([*kept, ((frame.seq, switches), frame)][-MOST_FRAMES:])
+
+    def changes(self, shown: int, switches: ChartSwitches) -> bytes | None:
+        """The newest picture as JSON for a browser that shows the one of this number; None if there is none for it."""
+        before = self._frames.get((shown, switches))
+        under_way = self._clock() - self._sent_at < ARRIVAL_SECONDS
+        frame = None if before is None or under_way else self._draw(switches)
+        if frame is None or before is None or frame.seq == shown:
+            return None
+        if before.charts.keys() != frame.charts.keys():
+            return None
+        merged = {key: changes(before.charts[key], option) for key, option in frame.charts.items()}
+        if None in merged.values():
+            return None  # Streamlit draws it anew
+        self._keep(frame, switches)
+        self._fetched_at = self._clock()
+        message = {
+            "words": frame.words,
+            "notes": "" if frame.notes == before.notes else frame.notes,
+            "charts": [[key, frame.alts[key], option] for key, option in merged.items()],
+            "wait": round(1000 * self._interval()),
+        }
+        return json.dumps(message, separators=(",", ":")).encode()
+
+
+_FEEDS: WeakValueDictionary[str, Feed] = WeakValueDictionary()
+
+
+async def send_changes(request: Request) -> Response:
+    """GET: what differs between the newest picture of a run and that of the number `shown`."""
+    feed, shown = _FEEDS.get(request.path_params["key"]), request.query_params.get("shown", "")
+    if feed is None or not NUMBER.fullmatch(shown):
+        return Response(status_code=404)
+    body = await run_in_threadpool(feed.changes, int(shown), ChartSwitches.read(request.query_params))
+    if body is None:
+        return Response(status_code=204)
+    headers = {"cache-control": "no-store", "content-encoding": "gzip"}
+    return Response(gzip.compress(body, 1), media_type="application/json", headers=headers)
+
+
+ROUTES = [Route(f"{PATH}/{{key}}", send_changes, methods=["GET"])]
