@@ -67,7 +67,7 @@ def _inner(before: Any, now: Option) -> Option | None:
                 return None
             if inner:
                 merged[key] = inner
-        elif value != old:
+        elif key not in before or value != old:
             merged[key] = value
     return merged
 
