@@ -9,6 +9,7 @@ import pytest
 
 from ohash.cli.bench.ui import SIZES, layout_shift
 from ohash.cli.lab import Dashboard
+from ohash.ui.session.feed import PATH
 from tests.browser.conftest import PATIENCE
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
@@ -244,8 +245,12 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
 
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:
     """One rule with :has() on the whole page made the browser match every element again, several times per picture."""
+    fetched: list[str] = []
+    page.on("response", lambda answer: fetched.append(answer.url) if PATH in answer.url and answer.ok else None)
     live = LivePage(page, server.url, "?dataset=debian")
     live.until(lambda: page.locator("canvas").count() == 4 and live.pairs > 0, what="four charts")
+    # the page is drawn once more when the browser begins to fetch pictures
+    live.until(lambda: live.pairs > 0 and len(fetched) > 10, what="pictures that are fetched")
     page.wait_for_selector(".ohash-gallery")
     until(lambda: page.evaluate(BELOW, [".ohash-status", ".st-key-transport"]), "the status is below the buttons")
     assert page.locator(".st-key-chips").count() == 0
