@@ -26,7 +26,9 @@ class Stage:
         self.time, self.drawn = 100.0, 0
         self.feed = Feed(self.draw, lambda: 0.1, clock=lambda: self.time)
 
-    def draw(self, switches: ChartSwitches) -> Frame | None:
+    def draw(self, shown: int, switches: ChartSwitches) -> Frame | None:
+        if self.now is None or self.now.seq == shown:
+            return None
         self.drawn += 1
         return self.now
 

@@ -9,7 +9,7 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.ui.live import page, rail
-from ohash.ui.session import address, live_run
+from ohash.ui.session import address, feed, live_run
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
 
@@ -129,3 +129,22 @@ def test_an_address_that_was_not_written_is_written_by_the_next_frame(monkeypatc
     monkeypatch.setattr(address, "write_query", write_query)
     app.run()
     assert ":beta:0.8" in link_of(app)["changes"]
+
+
+def test_streamlit_draws_seldom_only_while_the_browser_fetches_pictures(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.playing = True
+    live_run.commit(session, session.params.with_values(pairs=10**8))
+    runner = live_run.runner(session)
+    wait(lambda: runner.state == "running")
+    usual = page._interval(session)
+    assert usual < page.FED_SECONDS and not page._feed(session, runner).fetched
+    monkeypatch.setattr(feed.Feed, "fetched", True)
+    assert page._interval(session) == page.FED_SECONDS
+    session.present = "1"
+    assert page._interval(session) == usual, "the stage is not fetched"
+    session.present = ""
+    runner.pause()
+    wait(lambda: runner.state == "paused")
+    assert page._interval(session) == usual, "nor a run at rest, whose last picture must not be late"

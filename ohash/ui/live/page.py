@@ -81,7 +81,7 @@ def live_area(session: Session) -> None:
 def _interval(session: Session) -> float:
     runner = live_run.runner(session)
     crowded = crowd.is_crowded(session) and runner.state == "running"
-    fed = runner in FEEDS and FEEDS[runner].fetched
+    fed = _may_be_fed(session, runner) and runner in FEEDS and FEEDS[runner].fetched
     slowest = max(PHONE_SECONDS * session.narrow, FED_SECONDS * fed)
     return CROWD_SECONDS if crowded else max(live_run.hub().interval(), slowest)
 
@@ -203,16 +203,16 @@ def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> Non
             for drawing in drawings:
                 drawing.send()
             st.html(notes)
-    if now is not None and _may_be_fed(session, now, runner):
+    if now is not None and now.state == "running" and _may_be_fed(session, runner):
         fed = _feed(session, runner)
         fed.send(frame_of(now, top, drawings, notes), switches)
         fetch_changes(f"{feed.PATH}/{fed.key}?{urlencode(switches.query())}", [drawing.key for drawing in drawings])
 
 
-def _may_be_fed(session: Session, now: Snapshot, runner: Runner) -> bool:
-    """Whether the pictures of the run are for this session alone, and of this moment."""
+def _may_be_fed(session: Session, runner: Runner) -> bool:
+    """Whether the run moves, and its pictures are for this session alone, and of this moment."""
     apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
-    return now.state == runner.state == "running" and not apart and not live_run.hub().is_shared(session.id)
+    return runner.state == "running" and not apart and not live_run.hub().is_shared(session.id)
 
 
 def _feed(session: Session, runner: Runner) -> Feed:
@@ -221,10 +221,12 @@ def _feed(session: Session, runner: Runner) -> Feed:
         return FEEDS[runner]
     run, viewer, hub = weakref.ref(runner), weakref.ref(session), live_run.hub()
 
-    def draw(switches: ChartSwitches) -> Frame | None:
+    def draw(shown: int, switches: ChartSwitches) -> Frame | None:
         running, watching = run(), viewer()
-        now = None if running is None else running.snapshot()
-        if now is None or running is None or watching is None or not _may_be_fed(watching, now, running):
+        if running is None or watching is None or not _may_be_fed(watching, running):
+            return None
+        now = running.snapshot()
+        if now is None or now.seq == shown or now.state != "running":
             return None
         with DRAWING:
             start = time.thread_time()

@@ -43,11 +43,11 @@ class Frame:
 
 
 class Feed:
-    """The pictures of one run; `draw` makes the newest, or None while there is none to be fetched."""
+    """The pictures of one run; `draw` makes the newest, or None if that is the one shown, or none is to be fetched."""
 
     def __init__(
         self,
-        draw: Callable[[ChartSwitches], Frame | None],
+        draw: Callable[[int, ChartSwitches], Frame | None],
         interval: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -77,10 +77,8 @@ class Feed:
         """The newest picture as JSON for a browser that shows the one of this number; None if there is none for it."""
         before = self._frames.get((shown, switches))
         under_way = self._clock() - self._sent_at < ARRIVAL_SECONDS
-        frame = None if before is None or under_way else self._draw(switches)
-        if frame is None or before is None or frame.seq == shown:
-            return None
-        if before.charts.keys() != frame.charts.keys():
+        frame = None if before is None or under_way else self._draw(shown, switches)
+        if frame is None or before is None or before.charts.keys() != frame.charts.keys():
             return None
         merged = {key: changes(before.charts[key], option) for key, option in frame.charts.items()}
         if None in merged.values():

@@ -11,17 +11,26 @@ import streamlit as st
 
 from ohash.ui.workarounds.style import dark
 
-# Asked every second, because the theme can also be chosen in Streamlit's menu; told once per change.
+# Asked every second, because the theme can also be chosen in Streamlit's menu, and told three times at most: a message
+# can be lost. Streamlit calls this again with every page, and ends nothing that an earlier call has begun.
 WATCH = """
-export default function ({ data, setTriggerValue }) {
-  const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
-  let told = data.drawn;
-  const timer = setInterval(() => {
-    if (scheme() === told) return;
-    told = scheme();
-    setTriggerValue("theme", told);
-  }, 1000);
-  return () => clearInterval(timer);
+export default function ({ data, parentElement, setTriggerValue }) {
+  const known = parentElement.drawn !== undefined;
+  [parentElement.drawn, parentElement.tell] = [data.drawn, setTriggerValue];
+  if (known) return;
+  let told = "", left = 0, second = 0;
+  const look = () => {
+    if (!parentElement.isConnected) return;
+    const scheme = getComputedStyle(document.querySelector(".stApp")).colorScheme;
+    if (scheme !== told) [told, left, second] = [scheme, 3, 0];
+    if (scheme !== parentElement.drawn && left && second % 4 === 0) {
+      left -= 1;
+      parentElement.tell("theme", scheme);
+    }
+    second += 1;
+    setTimeout(look, 1000);
+  };
+  look();
 }
 """
 NAME = "ohash_theme"
