@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 import ohash
 from ohash.cli.main import main
 from ohash.models import registry
-from ohash.plots.echarts import option
-from ohash.plots.plotly import figure
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.plotly import figure
+from ohash.plots.renderers.svg import to_svg
 
 NOTES = (Path(__file__).parents[1] / ".github" / "CONTRIBUTING.md").read_text()
 EXAMPLES = dict(re.findall(r"```python (\w+)\n(.*?)```", NOTES, flags=re.DOTALL))

@@ -14,10 +14,10 @@ QUERIES = 200
 
 def record(ap, recalls=None):
     codes = np.random.default_rng(0).integers(0, 256, (8, 2), dtype=np.uint8)
-    found = retrieval(codes[:2], codes, relevant=[[1], [2]], r=16)
-    return type(found)(
+    scores = retrieval(codes[:2], codes, relevant=[[1], [2]], r=16)
+    return type(scores)(
         **{
-            **vars(found),
+            **vars(scores),
             "ap": np.asarray(ap),
             "hits": {10: np.asarray(ap)},
             "map": float(np.nanmean(ap)),

@@ -113,11 +113,11 @@ def test_an_entry_is_an_experiment_that_live_can_open():
     ],
 )
 def test_a_bad_link_is_named_and_defaulted(query, said):
-    found, problems = from_query(query, Limits(bits=2048, m=2048, pairs=10**8))
+    read, problems = from_query(query, Limits(bits=2048, m=2048, pairs=10**8))
     assert any(said in problem for problem in problems), problems
-    assert 1 <= len(found.entries) <= MOST_METHODS
-    again, none = from_query(found.to_query(), Limits(bits=2048, m=2048, pairs=10**8))
-    assert again == found
+    assert 1 <= len(read.entries) <= MOST_METHODS
+    again, none = from_query(read.to_query(), Limits(bits=2048, m=2048, pairs=10**8))
+    assert again == read
     assert none == []
 
 
@@ -125,12 +125,12 @@ def test_a_bad_link_is_named_and_defaulted(query, said):
     "query", [{"pairs": "1e10"}, {"pairs": "x"}, {"kernel": "x"}, {"judged_by": "x"}, {"bits": "x"}]
 )
 def test_the_default_that_is_named_is_the_one_that_is_used(query):
-    found, (problem,) = from_query({"dataset": "words", **query})
+    read, (problem,) = from_query({"dataset": "words", **query})
     (key,) = query
-    parts = (found.options, found.features, found.stream, found.run)
+    parts = (read.options, read.features, read.stream, read.run)
     used = next(getattr(part, key) for part in parts if hasattr(part, key))
     assert problem.endswith(f"; the default is {used!r}")
-    assert rows_of(found)[key].default == used
+    assert rows_of(read)[key].default == used
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
     ],
 )  # fmt: skip
 def test_what_a_bad_link_leaves_out_is_said_as_it_is_done(query, said):
-    found, problems = from_query(query)
+    read, problems = from_query(query)
     assert len(problems) == len(said)
     assert all(
         problem.startswith(start) and "default is" not in problem for problem, start in zip(problems, said, strict=True)
     )
     if "itq" in query.get("methods", ""):
-        assert [entry.method for entry in found.entries] == ["itq"]
+        assert [entry.method for entry in read.entries] == ["itq"]
 
 
 @given(
@@ -168,8 +168,8 @@ def test_what_a_bad_link_leaves_out_is_said_as_it_is_done(query, said):
 )
 @settings(max_examples=60, deadline=None)
 def test_any_link_gives_some_comparison(query):
-    found, _ = from_query(query, Limits(bits=2048, m=2048))
-    assert found.options.bits <= 2048
+    read, _ = from_query(query, Limits(bits=2048, m=2048))
+    assert read.options.bits <= 2048
 
 
 @pytest.mark.parametrize(
@@ -221,12 +221,12 @@ def test_the_usual_contests_are_sound():
 @pytest.mark.parametrize("method", sorted(hashers()))
 def test_trials_are_sound_repeatable_and_start_with_the_defaults(method):
     one = build_comparison("fashion", (method,), trials=5)
-    found = draw_entries(one, one.entries[0])
-    assert found[0] == one.entries[0]
-    assert len(found) == (5 if tunable(one.entries[0]) else 1)
-    assert len(set(found)) == len(found)
-    assert found == draw_entries(one, one.entries[0])
-    for entry in found:
+    drawn = draw_entries(one, one.entries[0])
+    assert drawn[0] == one.entries[0]
+    assert len(drawn) == (5 if tunable(one.entries[0]) else 1)
+    assert len(set(drawn)) == len(drawn)
+    assert drawn == draw_entries(one, one.entries[0])
+    for entry in drawn:
         one.experiment(entry)
         assert parse_entry(entry.text()) == entry
 
@@ -243,8 +243,8 @@ def test_seeds_in_a_link_mean_what_they_mean_in_toml(seeds):
     again, problems = from_query(one.to_query())
     assert again.seeds == seeds and problems == []
     assert from_query({"seeds": "3"})[0].seeds == (0, 1, 2)
-    found, problems = from_query({"seeds": "99"})
-    assert found.seeds == (0,) and "seeds must be 1 to" in problems[0]
+    read, problems = from_query({"seeds": "99"})
+    assert read.seeds == (0,) and "seeds must be 1 to" in problems[0]
 
 
 def test_a_number_of_seeds_means_the_same_everywhere():

@@ -99,9 +99,9 @@ def test_costs_are_measured(over):
 
 def test_other_lengths_are_learnt_at_the_end(over):
     now = over.snapshot()
-    found = {(one.entry, one.bits) for one in now.lengths}
-    assert {(0, bits) for bits in (16, 32)} <= found
-    assert {bits for entry, bits in found if entry == 3} == {8}
+    lengths = {(one.entry, one.bits) for one in now.lengths}
+    assert {(0, bits) for bits in (16, 32)} <= lengths
+    assert {bits for entry, bits in lengths if entry == 3} == {8}
     longer = next(one for one in now.lengths if (one.entry, one.bits) == (0, 32))
     alone = straight(over.comparison.experiment(now.entries[0], bits=32))
     assert longer.truth == alone.checkpoints.scores["map"][-1]

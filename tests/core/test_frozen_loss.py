@@ -11,7 +11,7 @@ from ohash.core.loss import dissimilar_threshold
 
 def literal(P, i, j, s, alpha, br, largest):
     """D_h, R and l of one pair after another, by sorting."""
-    found = []
+    scored = []
     for a, b, sign in zip(i, j, s, strict=True):
         models = []
         for p_i, p_j in zip(P[a], P[b], strict=True):
@@ -26,8 +26,8 @@ def literal(P, i, j, s, alpha, br, largest):
         nearest = min(models)[0]
         if sign > 0:
             models = [min(models, key=lambda model: model[1])]
-        found.append((nearest, sum(m[1] for m in models), sum(m[2] for m in models)))
-    return np.array(found).T
+        scored.append((nearest, sum(m[1] for m in models), sum(m[2] for m in models)))
+    return np.array(scored).T
 
 
 @given(st.integers(1, 150), st.integers(1, 4), st.integers(0, 3), st.floats(0.05, 1), st.booleans(), st.integers(0, 99))

@@ -28,7 +28,7 @@ RNG = np.random.default_rng(0)
 def test_rows_of_a_map(rows: np.ndarray, close: bool, tmp_path: Path) -> None:
     X = RNG.normal(size=(N, 3))
     np.save(tmp_path / "x.npy", X)
-    found = gather(np.load(tmp_path / "x.npy", mmap_mode="r"), rows)
-    np.testing.assert_array_equal(found, X[rows])
-    assert type(found) is np.ndarray
+    gathered = gather(np.load(tmp_path / "x.npy", mmap_mode="r"), rows)
+    np.testing.assert_array_equal(gathered, X[rows])
+    assert type(gathered) is np.ndarray
     assert _close_together(rows) is close

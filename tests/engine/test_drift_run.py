@@ -217,13 +217,13 @@ def test_slices_of_the_prequential_map_ask_for_the_truth_once(monkeypatch):
     codes, db_codes = (rng.integers(0, 256, (1, len(rows), 2), dtype=np.uint8) for rows in (points, database))
     asked, relevant = [], type(source).relevant
     monkeypatch.setattr(type(source), "relevant", lambda *args: asked.append(1) or relevant(*args))
-    found = []
+    scores = []
     for slice_ in (10**6, 90):
         monkeypatch.setattr("ohash.engine.sliding_map.SLICE", slice_)
         work = sliding_map(source, points, codes, database, db_codes, 16)
         with pytest.raises(StopIteration) as stopped:
             while True:
                 next(work)
-        found.append(stopped.value.value)
-    assert found[0] == found[1]
+        scores.append(stopped.value.value)
+    assert scores[0] == scores[1]
     assert len(asked) == 2

@@ -98,8 +98,8 @@ def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
 
 
 def _data(run):
-    found = run.training_set.data()
-    return found["X"], found.get("y")
+    rows = run.training_set.data()
+    return rows["X"], rows.get("y")
 
 
 @pytest.mark.parametrize("method", ["ksh", pytest.param("fasthash", marks=pytest.mark.slow)])
@@ -107,12 +107,12 @@ def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
     few = {"trees": 2} if method == "fasthash" else {}
     params = experiment("tiny", method, kernel="rbf", m=32, r=4, pairs=300, similar_by="metric", labelled=60, **few)
     going = finish(Run(params))
-    found = going.training_set.data()
-    assert found["X"].shape == (60, 32) and "y" not in found and not going.notes
+    training_rows = going.training_set.data()
+    assert training_rows["X"].shape == (60, 32) and "y" not in training_rows and not going.notes
     similarity = going.world.stream(0).similarity
-    rows = np.array([np.flatnonzero((going.Z == x).all(axis=1))[0] for x in found["X"]])
+    rows = np.array([np.flatnonzero((going.Z == x).all(axis=1))[0] for x in training_rows["X"]])
     i, j = np.triu_indices(60, 1)
-    assert np.array_equal(found["similar"][i, j], similarity.is_similar(rows[i], rows[j]))
+    assert np.array_equal(training_rows["similar"][i, j], similarity.is_similar(rows[i], rows[j]))
     assert "y" in Run(params.with_values(similar_by="label")).training_set.data()
 
 

@@ -21,17 +21,17 @@ def test_an_item_asks_like_a_query_and_does_not_find_itself(kind):
     run = made(kind)
     judge = run.checkpoints.judge
     row = int(judge.database[17])
-    found = nearest(run, 0, row=row)
-    assert found.query == row and row not in found.rows and len(found.rows) == 10
-    assert (np.diff(found.distances) >= 0).all()
+    neighbours = nearest(run, 0, row=row)
+    assert neighbours.query == row and row not in neighbours.rows and len(neighbours.rows) == 10
+    assert (np.diff(neighbours.distances) >= 0).all()
     codes = np.unpackbits(run.checkpoints.codes[0], axis=1)
     D = (codes[: len(judge.database)] != codes[17]).sum(axis=1)
-    np.testing.assert_array_equal(found.distances, np.sort(np.delete(D, 17))[:10])
+    np.testing.assert_array_equal(neighbours.distances, np.sort(np.delete(D, 17))[:10])
     labels = run.world.dataset.labels
     if kind == "labels":
-        np.testing.assert_array_equal(found.relevant, labels[found.rows] == labels[row])
+        np.testing.assert_array_equal(neighbours.relevant, labels[neighbours.rows] == labels[row])
     if kind == "multi":
-        np.testing.assert_array_equal(found.relevant, (labels[found.rows] & labels[row]).any(axis=1))
+        np.testing.assert_array_equal(neighbours.relevant, (labels[neighbours.rows] & labels[row]).any(axis=1))
 
 
 @pytest.mark.parametrize("kind", ["labels", "clicks"])

@@ -41,6 +41,7 @@ def test_steps_that_are_all_capped_ask_for_a_larger_c():
     assert said["updates capped by C"].startswith("raise C above 1e-05")
 
 
+@pytest.mark.slow
 def test_a_default_that_was_measured_is_not_faulted_for_its_short_steps():
     """On Debian's packages mAP and the loss are best with C = 0.1, which caps nearly all steps."""
     now = finished("debian")
@@ -86,6 +87,7 @@ def test_a_score_that_fell_is_a_finding_however_short_the_run():
     assert told(replace(now, state="running")) == {}, "it may still rise"
 
 
+@pytest.mark.slow
 def test_a_small_gain_counts_if_the_same_queries_gained_it():
     now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     change = now.numbers["map"] - now.numbers["map_start"]

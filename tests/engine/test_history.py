@@ -107,22 +107,22 @@ def test_moving_mean_against_a_loop():
     rng = np.random.default_rng(0)
     values = np.where(rng.random(50) < 0.2, np.nan, rng.normal(size=50))
     values[:2] = np.nan
-    found = moving_mean(values, 4)
+    means = moving_mean(values, 4)
     for at in range(50):
         some = values[max(0, at - 3) : at + 1]
         some = some[np.isfinite(some)]
-        assert found[at] == pytest.approx(some.mean()) if len(some) else np.isnan(found[at])
+        assert means[at] == pytest.approx(some.mean()) if len(some) else np.isnan(means[at])
     assert len(moving_mean(np.empty(0))) == 0
 
 
 @given(st.integers(1, 10**9))
 def test_checkpoints_begin_end_and_stay_few(pairs):
-    found = checkpoint_pairs(pairs)
-    assert found[0] == 0 and found[-1] == pairs and len(found) < 120
-    assert (np.diff(found) > 0).all()
+    checkpoints = checkpoint_pairs(pairs)
+    assert checkpoints[0] == 0 and checkpoints[-1] == pairs and len(checkpoints) < 120
+    assert (np.diff(checkpoints) > 0).all()
     if pairs >= 10_000:
-        assert (np.diff(found)[-20:-1] <= pairs / 40 + 1).all()
-        assert found[1:5] == [10, 21, 46, 100]
+        assert (np.diff(checkpoints)[-20:-1] <= pairs / 40 + 1).all()
+        assert checkpoints[1:5] == [10, 21, 46, 100]
 
 
 # -- the observer --------------------------------------------------------------------------------------------------
@@ -202,12 +202,12 @@ def test_rows_equal_a_literal_computation(T):
         assert columns["clipped_rate"][row] == pytest.approx(clipped.sum() / max(1, moved.sum()))
         some = np.sort(ratio[recent][ratio[recent] > 0])
         for q in (10, 50, 90):
-            found = columns[f"ratio_q{q}"][row]
+            quantile = columns[f"ratio_q{q}"][row]
             if not len(some):
-                assert np.isnan(found)
+                assert np.isnan(quantile)
             else:
                 exact = some[max(0, int(np.ceil(q / 100 * len(some))) - 1)]
-                assert abs(np.log10(found / exact)) <= 0.5 / LogBins.per_decade + 1e-9
+                assert abs(np.log10(quantile / exact)) <= 0.5 / LogBins.per_decade + 1e-9
     recent = slice(n - WINDOW, n)
     for name, distances, kind in (("similar", D, True), ("dissimilar", D, False), ("similar_frozen", D_frozen, True)):
         expected = np.bincount(distances[recent][similar[recent] == kind], minlength=R_MAX + 1)

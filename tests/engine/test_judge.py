@@ -53,17 +53,17 @@ def test_scores_equal_direct_calls(method, part, train):
     parts, data = run.world.parts, run.world.dataset
     queries = getattr(parts, part)
     query_codes, db_codes = run.hasher.encode(run.Z[queries]), run.hasher.encode(run.Z[parts.database])
-    found = scores_of(run)
-    assert found["map"] == ohash.mean_ap(query_codes, db_codes, data.labels[queries], data.labels[parts.database])
+    scores = scores_of(run)
+    assert scores["map"] == ohash.mean_ap(query_codes, db_codes, data.labels[queries], data.labels[parts.database])
     record = ohash.retrieval(query_codes, db_codes, data.labels[queries], data.labels[parts.database], k=10)
-    assert (found["map_low"], found["map_high"], found["mrr"]) == (record.map_low, record.map_high, record.mrr)
-    assert (found["precision_10"], found["hit_10"]) == (record.precision_at_k[10], record.hit_at_k[10])
+    assert (scores["map_low"], scores["map_high"], scores["mrr"]) == (record.map_low, record.map_high, record.mrr)
+    assert (scores["precision_10"], scores["hit_10"]) == (record.precision_at_k[10], record.hit_at_k[10])
     exact = exact_neighbours(data.X[queries], data.X[parts.database], min(100, len(parts.database) - 1), "l2")
-    assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
-    assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
+    assert scores["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
+    assert scores["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
     assert np.array_equal(run.checkpoints.last_record.ap, record.ap)
     again = recall_with_reranking(query_codes, db_codes, exact, 10)
-    assert [found["recall_10"], *(found[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
+    assert [scores["recall_10"], *(scores[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
     seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), run.snapshot("done").numbers
     assert {name: numbers[name] for name in NAMES} == {name: getattr(seen, name) for name in NAMES}
 
@@ -77,15 +77,15 @@ def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database)
     D = run.hasher.estimate_distances(run.Z[judge.queries], run.hasher.quantise(run.Z[rows]))
     relevant = data.labels[judge.queries][:, None] == data.labels[rows]
     *_, record = iter_ranking(lambda a, b: D[a:b], *D.shape, relevant=relevant, k=10)
-    found = scores_of(run)
-    assert found["map"] == pytest.approx(record.map, abs=1e-6)
-    assert found["precision_10"] == pytest.approx(record.precision_at_k[10], abs=1e-6)
+    result = scores_of(run)
+    assert result["map"] == pytest.approx(record.map, abs=1e-6)
+    assert result["precision_10"] == pytest.approx(record.precision_at_k[10], abs=1e-6)
     exact = exact_neighbours(data.X[judge.queries], data.X[rows], 10, "l2")
     for factor in (1, 2, 4):
         near = np.argsort(D, axis=1)[:, : 10 * factor]
         recall = np.mean([np.isin(a, b).mean() for a, b in zip(exact, near, strict=True)])
-        assert found["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
-    assert found["recall_10"] > 0.3, "an estimate that finds nothing is none"
+        assert result["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
+    assert result["recall_10"] > 0.3, "an estimate that finds nothing is none"
     scores, ap = run.checkpoints.evaluate_on("test")
     assert 0 < scores["map"] <= 1 and len(ap) == scores["queries"] + scores["queries_without_relevant_items"]
 
@@ -98,8 +98,8 @@ def test_pairs_and_gallery_of_such_methods(method, tmp_path):
     assert numbers["bits"] == run.hasher.r + 64 * (method == "rabitq")
     assert ("balance" in numbers) == (method == "rabitq")
     for before in (False, True):
-        found = nearest(run, 3, before=before)
-        assert len(found.rows) == 10 and (np.diff(found.distances) >= 0).all()
+        neighbours = nearest(run, 3, before=before)
+        assert len(neighbours.rows) == 10 and (np.diff(neighbours.distances) >= 0).all()
     D = run.hasher.estimate_distances(
         run.Z[run.checkpoints.judge.queries[3:4]], run.hasher.quantise(run.Z[run.checkpoints.judge.database])
     )
@@ -125,11 +125,13 @@ def test_only_what_has_arrived_is_searched():
     there = parts.database[run.seen[parts.database]]
     assert 2 < len(there) < len(parts.database)
     codes = run.hasher.encode(run.Z)
-    found = scores_of(run)
-    assert found["map"] == ohash.mean_ap(codes[parts.validation], codes[there], labels[parts.validation], labels[there])
+    scores = scores_of(run)
+    assert scores["map"] == ohash.mean_ap(
+        codes[parts.validation], codes[there], labels[parts.validation], labels[there]
+    )
     X = run.world.dataset.X
     exact = exact_neighbours(X[parts.validation], X[there], min(100, len(there) - 1), "l2")
-    assert found["recall_10"] == recall_at_k(codes[parts.validation], codes[there], exact, 10)
+    assert scores["recall_10"] == recall_at_k(codes[parts.validation], codes[there], exact, 10)
 
 
 @pytest.mark.parametrize("values", [{}, {"database": "seen"}, {"similar_by": "metric"}])
@@ -149,8 +151,8 @@ def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
 
 def test_nothing_seen_is_no_number():
     run = Run(small())
-    found, _ = evaluate(run.checkpoints.judge, run.checkpoints.codes, 16, np.zeros(run.world.dataset.n, bool))
-    assert set(found) == set(SCORES) and all(np.isnan(value) for value in found.values())
+    values, _ = evaluate(run.checkpoints.judge, run.checkpoints.codes, 16, np.zeros(run.world.dataset.n, bool))
+    assert set(values) == set(SCORES) and all(np.isnan(value) for value in values.values())
 
 
 @pytest.mark.parametrize("database", ["full", "seen"])
@@ -163,7 +165,7 @@ def test_later_clicks_by_hand(database, part):
     codes = run.hasher.encode(run.Z)
     train = source.parts.train
     i, j = source.later(part)
-    found = []
+    records = []
     for query in np.unique(i):
         known = {*dataset.pairs.j[train][dataset.pairs.i[train] == query]}
         known |= {*dataset.pairs.i[train][dataset.pairs.j[train] == query]}
@@ -172,10 +174,12 @@ def test_later_clicks_by_hand(database, part):
         wanted = np.flatnonzero(np.isin(items, j[i == query]))
         if len(wanted):
             record = ohash.retrieval(codes[[query]], codes[items], relevant=[wanted], k=10)
-            found.append((record.hit_at_k[10], record.mrr, record.map, record.precision_at_k[10]))
-    assert run.checkpoints.last_record.queries == len(found) > 20
+            records.append((record.hit_at_k[10], record.mrr, record.map, record.precision_at_k[10]))
+    assert run.checkpoints.last_record.queries == len(records) > 20
     scores = scores_of(run)
-    assert [scores[name] for name in ("hit_10", "mrr", "map", "precision_10")] == pytest.approx(np.mean(found, axis=0))
+    assert [scores[name] for name in ("hit_10", "mrr", "map", "precision_10")] == pytest.approx(
+        np.mean(records, axis=0)
+    )
     assert np.isfinite([scores["recall_10"], scores["recall_100"]]).all()
 
 
@@ -283,6 +287,7 @@ def test_what_the_features_leave_of_the_distance_is_that_of_a_literal_search(ker
         assert np.mean(shares) == 1
 
 
+@pytest.mark.slow
 def test_chance_is_the_mean_of_random_orders():
     database, values = own_data("clicks")
     judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
@@ -304,8 +309,13 @@ def test_chance_is_the_mean_of_random_orders():
 
 def test_chance_is_the_score_of_codes_that_are_all_equal():
     relevant = [[1], [2, 3, 4], list(range(12)), []]
-    found = ohash.retrieval(np.zeros((4, 1), np.uint8), np.zeros((40, 1), np.uint8), relevant=relevant, r=8, k=10)
-    expected = {"hit_10": found.hit_at_k[10], "mrr": found.mrr, "ndcg_10": found.ndcg_at_k[10], "auc_later": found.auc}
+    scores = ohash.retrieval(np.zeros((4, 1), np.uint8), np.zeros((40, 1), np.uint8), relevant=relevant, r=8, k=10)
+    expected = {
+        "hit_10": scores.hit_at_k[10],
+        "mrr": scores.mrr,
+        "ndcg_10": scores.ndcg_at_k[10],
+        "auc_later": scores.auc,
+    }
     assert random_order(40, [len(rows) for rows in relevant]) == pytest.approx(expected, abs=1e-12)
     assert random_order(5, [5])["hit_10"] == 1 and np.isnan(random_order(5, [5])["auc_later"])
     assert np.isnan(random_order(5, [0])["mrr"])

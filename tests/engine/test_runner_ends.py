@@ -161,7 +161,7 @@ def test_several_viewers(runner_of):
         thread.join()
     last, elapsed = runner.snapshot(), time.monotonic() - start
     assert not wrong and last.seq > first.seq and last.t > first.t
-    assert last.seq - first.seq <= elapsed / runner_module.PUBLISH_SECONDS + 1  # at most ten a second
+    assert last.seq - first.seq <= elapsed / runner_module.PUBLISH_SECONDS + 1  # at most a dozen a second
 
 
 def test_sequence_numbers_rise_strictly(monkeypatch, runner_of):

@@ -35,13 +35,13 @@ def test_runs_that_start_together_build_one_world(monkeypatch):
             super().__init__(*args)
 
     monkeypatch.setattr(world_module, "World", Slow)
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(world_of(small(seed=99)))) for _ in range(5)]
+    worlds = []
+    threads = [threading.Thread(target=lambda: worlds.append(world_of(small(seed=99)))) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(built) == 1 and len({id(world) for world in found}) == 1
+    assert len(built) == 1 and len({id(world) for world in worlds}) == 1
 
 
 def test_runs_in_threads_do_not_disturb_each_other():
@@ -49,18 +49,18 @@ def test_runs_in_threads_do_not_disturb_each_other():
     cases = [small(r=r, beta=beta, similar_by="metric", seed=7) for r, beta in ((8, 0.5), (16, 0.4), (24, 0.6))]
     expected = [straight(params) for params in cases]
     world_module._worlds.clear()
-    found = [None] * len(cases)
+    runs = [None] * len(cases)
 
     def drive(k):
-        found[k] = finish(Run(cases[k]), [3 + 5 * k, 64])
+        runs[k] = finish(Run(cases[k]), [3 + 5 * k, 64])
 
     threads = [threading.Thread(target=drive, args=(k,)) for k in range(len(cases))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found[0].world is found[1].world
-    for one, other in zip(found, expected, strict=True):
+    assert runs[0].world is runs[1].world
+    for one, other in zip(runs, expected, strict=True):
         assert_same(one, other)
 
 

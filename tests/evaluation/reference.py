@@ -14,11 +14,11 @@ def distance(a, b):
 def keys(query, database, combine):
     """What each item is ranked by: query (T, bytes), database (T, n, bytes)."""
     T, n = len(database), database.shape[1]
-    found = []
+    ranks = []
     for item in range(n):
         D = [distance(query[m], database[m, item]) for m in range(T)]
-        found.append({"min": (min(D),), "sum": (sum(D),), "min_sum": (min(D), sum(D))}[combine])
-    return found
+        ranks.append({"min": (min(D),), "sum": (sum(D),), "min_sum": (min(D), sum(D))}[combine])
+    return ranks
 
 
 def orders(ranked_by):

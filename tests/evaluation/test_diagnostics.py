@@ -17,15 +17,15 @@ def test_diagnostics_equal_numpy_on_the_unpacked_bits():
     rng = np.random.default_rng(0)
     bits = rng.random((2, 300, 11)) < np.linspace(0.1, 0.9, 11)
     bits[1, :, 3] = bits[1, :, 4]
-    found = code_diagnostics(Codes(pack(bits), 11, 0))
-    np.testing.assert_allclose(found.ones, bits.mean(axis=1))
-    p = found.ones
-    np.testing.assert_allclose(found.entropy, -p * np.log2(p) - (1 - p) * np.log2(1 - p))
+    diagnostics = code_diagnostics(Codes(pack(bits), 11, 0))
+    np.testing.assert_allclose(diagnostics.ones, bits.mean(axis=1))
+    p = diagnostics.ones
+    np.testing.assert_allclose(diagnostics.entropy, -p * np.log2(p) - (1 - p) * np.log2(1 - p))
     pairs = [np.abs(np.corrcoef(model.T))[np.triu_indices(11, 1)] for model in bits]
-    assert found.correlation == pytest.approx(np.mean(pairs), abs=1e-5)
-    assert found.balance == pytest.approx((1 - np.abs(2 * p - 1)).mean())
-    assert found.distinct == len({row.tobytes() for row in bits.transpose(1, 0, 2)}) / 300
-    assert found.constant == 0
+    assert diagnostics.correlation == pytest.approx(np.mean(pairs), abs=1e-5)
+    assert diagnostics.balance == pytest.approx((1 - np.abs(2 * p - 1)).mean())
+    assert diagnostics.distinct == len({row.tobytes() for row in bits.transpose(1, 0, 2)}) / 300
+    assert diagnostics.constant == 0
 
 
 def test_dead_codes_show():
@@ -49,14 +49,14 @@ def test_the_bootstrap_pairs_queries_and_is_seeded():
     rng = np.random.default_rng(0)
     base = rng.random(400)
     better = base + 0.02 + rng.normal(0, 0.01, 400)
-    found = paired_bootstrap(better, base)
-    assert found == paired_bootstrap(better, base) != paired_bootstrap(better, base, seed=1)
-    assert 0.018 < found.low < found.difference < found.high < 0.022
-    assert found.difference == pytest.approx((better - base).mean())
+    interval = paired_bootstrap(better, base)
+    assert interval == paired_bootstrap(better, base) != paired_bootstrap(better, base, seed=1)
+    assert 0.018 < interval.low < interval.difference < interval.high < 0.022
+    assert interval.difference == pytest.approx((better - base).mean())
     normal = 1.96 * (better - base).std() / 20
-    assert found.high - found.low == pytest.approx(2 * normal, rel=0.1)
+    assert interval.high - interval.low == pytest.approx(2 * normal, rel=0.1)
     wide, narrow = (paired_bootstrap(better, base, level=level) for level in (0.99, 0.5))
-    assert wide.low < found.low < narrow.low < narrow.high < found.high < wide.high
+    assert wide.low < interval.low < narrow.low < narrow.high < interval.high < wide.high
 
 
 @pytest.mark.parametrize("n", [1, 2, 37, 1500])
@@ -70,11 +70,11 @@ def test_the_bootstrap_is_resampling_written_out(n):
 
 def test_the_bootstrap_leaves_excluded_queries_out_and_blocks_change_nothing(monkeypatch):
     a, b = np.array([0.5, np.nan, 1.0, 0.25]), np.array([0.25, 0.5, np.nan, 0.5])
-    found = paired_bootstrap(a, b)
-    assert found.difference == 0
-    assert (found.low, found.high) == (-0.25, 0.25)
+    interval = paired_bootstrap(a, b)
+    assert interval.difference == 0
+    assert (interval.low, interval.high) == (-0.25, 0.25)
     monkeypatch.setattr("ohash.evaluation.significance.DRAWS_AT_ONCE", 7)
-    assert paired_bootstrap(a, b) == found
+    assert paired_bootstrap(a, b) == interval
 
 
 @pytest.mark.parametrize(

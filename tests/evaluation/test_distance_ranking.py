@@ -13,8 +13,8 @@ from tests.evaluation.strategies import cases
 
 def ranked(D, relevant, **options):
     D = np.asarray(D, np.float32)
-    *_, found = iter_ranking(lambda a, b: D[a:b], *D.shape, relevant=relevant, **options)
-    return found
+    *_, scores = iter_ranking(lambda a, b: D[a:b], *D.shape, relevant=relevant, **options)
+    return scores
 
 
 @given(case=cases(), hide=st.booleans(), block=st.sampled_from([None, 1, 3]))
@@ -25,7 +25,7 @@ def test_hamming_distances_give_the_hamming_record(case, hide, block):
     relevant = case.query_labels[:, None] == case.db_labels
     exclude = np.arange(D.shape[1]) % 3 == 1 if hide else None
     expected = ohash.retrieval(queries, database, relevant=relevant, exclude=exclude, k=(1, 3, 100), r=case.r)
-    found = ranked(D / 7 - 1, relevant, exclude=exclude, k=(1, 3, 100), block=block)
+    scores = ranked(D / 7 - 1, relevant, exclude=exclude, k=(1, 3, 100), block=block)
     for name in (
         "map",
         "map_low",
@@ -38,9 +38,9 @@ def test_hamming_distances_give_the_hamming_record(case, hide, block):
         "auc",
         "ap",
     ):
-        np.testing.assert_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert (found.queries, found.excluded) == (expected.queries, expected.excluded)
-    assert np.isnan([found.precision_radius, found.recall_radius, found.empty_ball]).all()
+        np.testing.assert_equal(getattr(scores, name), getattr(expected, name), err_msg=name)
+    assert (scores.queries, scores.excluded) == (expected.queries, expected.excluded)
+    assert np.isnan([scores.precision_radius, scores.recall_radius, scores.empty_ball]).all()
 
 
 @given(
@@ -50,23 +50,23 @@ def test_hamming_distances_give_the_hamming_record(case, hide, block):
 @settings(max_examples=60, deadline=None)
 def test_every_order_that_ties_allow(D, data):
     relevant = data.draw(st.lists(st.booleans(), min_size=len(D), max_size=len(D)).filter(any))
-    found = ranked([D], np.array([relevant]), k=(1, 2))
+    scores = ranked([D], np.array([relevant]), k=(1, 2))
     every = list(orders(D))
     for name, of in (
         ("map", lambda order: average_precision(order, relevant)),
         ("mrr", lambda order: reciprocal_rank(order, relevant)),
     ):
-        assert getattr(found, name) == pytest.approx(np.mean([of(order) for order in every]))
+        assert getattr(scores, name) == pytest.approx(np.mean([of(order) for order in every]))
     for k in (1, 2):
-        assert found.precision_at_k[k] == pytest.approx(np.mean([precision(order, relevant, k) for order in every]))
-        assert found.hit_at_k[k] == pytest.approx(np.mean([hit(order, relevant, k) for order in every]))
+        assert scores.precision_at_k[k] == pytest.approx(np.mean([precision(order, relevant, k) for order in every]))
+        assert scores.hit_at_k[k] == pytest.approx(np.mean([hit(order, relevant, k) for order in every]))
 
 
 def test_the_curve_is_over_shares_of_the_database():
-    found = ranked([np.arange(10.0)], [[0, 1, 9]])
-    np.testing.assert_array_equal(found.curve.radius, np.arange(101))
-    assert found.curve.recall[[0, 9, 10, 20, 99, 100]].tolist() == pytest.approx([0, 0, 1 / 3, 2 / 3, 2 / 3, 1])
-    assert found.curve.precision[[10, 20, 100]].tolist() == pytest.approx([1, 1, 0.3])
+    scores = ranked([np.arange(10.0)], [[0, 1, 9]])
+    np.testing.assert_array_equal(scores.curve.radius, np.arange(101))
+    assert scores.curve.recall[[0, 9, 10, 20, 99, 100]].tolist() == pytest.approx([0, 0, 1 / 3, 2 / 3, 2 / 3, 1])
+    assert scores.curve.precision[[10, 20, 100]].tolist() == pytest.approx([1, 1, 0.3])
 
 
 @pytest.mark.parametrize("D", [np.zeros((1, 2)), np.array([[0.0, np.nan, 1.0]])])

@@ -16,7 +16,7 @@ KINDS = pytest.mark.parametrize("make", [PageHinkley, ADWIN])
 
 def page_hinkley(values, delta, threshold, memory, warm_up, floor):
     """The recursion of the module's docstring, in floats of Python."""
-    found, n, mean, variance, walk = [], 0, 0.0, 0.0, 0.0
+    alarms, n, mean, variance, walk = [], 0, 0.0, 0.0, 0.0
     for t, x in enumerate(values):
         if n >= warm_up:
             walk = max(0.0, walk + (x - mean) / max(floor, math.sqrt(variance)) - delta)
@@ -24,14 +24,14 @@ def page_hinkley(values, delta, threshold, memory, warm_up, floor):
         w = 1 / min(n, memory)
         mean, variance = (1 - w) * mean + w * x, (1 - w) * (variance + w * (x - mean) ** 2)
         if walk > threshold:
-            found.append(t)
+            alarms.append(t)
             n, mean, variance, walk = 0, 0.0, 0.0, 0.0
-    return found
+    return alarms
 
 
 def adwin(values, delta):
     """A list of buckets, each a list of its values, oldest first; means and variances by NumPy."""
-    found, window, block = [], [], []
+    alarms, window, block = [], [], []
     for t, x in enumerate(values):
         block.append(x)
         if len(block) < 32:
@@ -59,8 +59,8 @@ def adwin(values, delta):
             risen |= bool(rises)
             window = window[k:]
         if risen:
-            found.append(t)
-    return found, [len(b) for b in window]
+            alarms.append(t)
+    return alarms, [len(b) for b in window]
 
 
 def moving(seed, n=3000):
@@ -90,8 +90,8 @@ def test_page_hinkley_equals_its_literal_twin(seed):
 def test_adwin_equals_its_literal_twin(seed, delta):
     values = moving(seed, 2000)
     detector = ADWIN(delta=delta)
-    found, sizes = adwin(values.tolist(), delta)
-    assert detector.update(values) == found
+    alarms, sizes = adwin(values.tolist(), delta)
+    assert detector.update(values) == alarms
     assert len(detector) == sum(sizes)
     held = values[: len(values) // 32 * 32][-len(detector) :]
     assert detector.mean == pytest.approx(held.mean())
@@ -115,13 +115,13 @@ def test_the_twins_have_something_to_say():
 def test_chunks_and_saved_states_change_nothing(seed, cuts):
     values = moving(seed, 1500)
     for make in (PageHinkley, ADWIN):
-        whole, found, detector = make().update(values), [], make()
+        whole, alarms, detector = make().update(values), [], make()
         for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(values)], strict=True):
-            found += detector.update(values[start:stop])
+            alarms += detector.update(values[start:stop])
             again = make()
             again.restore(detector.state())
             detector = again
-        assert found == whole
+        assert alarms == whole
 
 
 def rising(seed, before, after, at=5000, n=8000):
@@ -133,9 +133,9 @@ def rising(seed, before, after, at=5000, n=8000):
 @pytest.mark.parametrize(("before", "after"), [(0.01, 0.1), (0.1, 0.3), (0.4, 0.7)])
 def test_a_rise_is_noticed_soon_and_with_few_echoes(make, before, after):
     """An echo: a block that saw both worlds stays in the window and sets the alarm off again."""
-    found = [make().update(rising(seed, before, after)) for seed in range(20)]
-    assert all(5000 <= places[0] < 6200 for places in found)
-    assert sum(map(len, found)) <= 22
+    alarms = [make().update(rising(seed, before, after)) for seed in range(20)]
+    assert all(5000 <= places[0] < 6200 for places in alarms)
+    assert sum(map(len, alarms)) <= 22
 
 
 @KINDS

@@ -48,11 +48,11 @@ def test_forgetting_against_the_definition():
     rng = np.random.default_rng(0)
     y = rng.random((7, 4))
     y[:3, 1] = np.nan  # a class that arrives later
-    found = forgetting(y)
+    measured = forgetting(y)
     for t in range(7):
         for c in range(4):
             expected = np.nan if np.isnan(y[t, c]) else np.nanmax(y[: t + 1, c]) - y[t, c]
-            assert found[t, c] == pytest.approx(expected, nan_ok=True)
+            assert measured[t, c] == pytest.approx(expected, nan_ok=True)
     assert forgetting(np.empty((0, 3))).shape == (0, 3)
 
 
@@ -63,9 +63,9 @@ def test_gap_and_flips():
 
 
 def test_detection_counts_echoes_as_neither():
-    found = detection([900, 100, 1010, 1200, 3000], at=1000, stop=4000, horizon=500)
-    assert (found.delay, found.false_alarms, found.quiet_pairs) == (10, 3, 3500)
-    assert found.per_10000 == pytest.approx(10_000 * 3 / 3500)
+    measured = detection([900, 100, 1010, 1200, 3000], at=1000, stop=4000, horizon=500)
+    assert (measured.delay, measured.false_alarms, measured.quiet_pairs) == (10, 3, 3500)
+    assert measured.per_10000 == pytest.approx(10_000 * 3 / 3500)
     assert detection([999], at=1000, stop=2000).false_alarms == 1
     assert np.isnan(detection([999], at=1000, stop=2000).delay)
     assert detection([1000], at=1000, stop=2000).delay == 0

@@ -34,8 +34,8 @@ def test_exact_neighbours_equal_brute_force(metric, dtype, monkeypatch):
     rows = rng.permutation(300)[:90]
     few = [np.argsort(-nearness(metric, q.astype(float), X[rows].astype(float)), kind="stable")[:10] for q in Q]
     monkeypatch.setattr(neighbours, "BLOCK_BYTES", 7 * 40 * 4)  # 3 or 7 items at a time: fewer than k, too
-    shares, found = run(iter_exact_neighbours(Q, RowView(X, rows), 10, metric))
-    np.testing.assert_array_equal(found, few)
+    shares, result = run(iter_exact_neighbours(Q, RowView(X, rows), 10, metric))
+    np.testing.assert_array_equal(result, few)
     assert len(shares) > 12 and shares == sorted(shares)
     np.testing.assert_array_equal(exact_neighbours(Q, X, 10, metric), brute)
 
@@ -116,15 +116,15 @@ def test_recall_equals_the_mean_over_all_orders(case, k, seed):
     k = min(k, n)
     rng = np.random.default_rng(seed)
     exact = np.array([rng.permutation(n)[:k] for _ in case.query_labels])
-    found = recall_with_reranking(case.queries, case.database, exact, k, (1, 2, 4), case.combine)
+    recalls = recall_with_reranking(case.queries, case.database, exact, k, (1, 2, 4), case.combine)
     for factor in (1, 2, 4):
         brute = [
             np.mean([len(set(order[: factor * k]) & set(exact[at])) / k for order in reference.orders(ranked_by)])
             for at in range(len(exact))
             for ranked_by in [reference.keys(case.queries[:, at], case.database, case.combine)]
         ]
-        assert found[factor] == pytest.approx(np.mean(brute), abs=1e-12)
-    assert recall_at_k(case.queries, case.database, exact, k, case.combine) == found[1]
+        assert recalls[factor] == pytest.approx(np.mean(brute), abs=1e-12)
+    assert recall_at_k(case.queries, case.database, exact, k, case.combine) == recalls[1]
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -147,9 +147,9 @@ def test_re_ranking_by_float_vectors_really_gives_that_recall():
     W = rng.normal(size=(8, 256))
     codes, query_codes = pack(X @ W >= 0), pack(Q @ W >= 0)
     exact = exact_neighbours(Q, X, 10, "cosine")
-    found = recall_with_reranking(query_codes, codes, exact, 10)
-    assert list(found) == [1, 2, 4, 16]
-    for factor, recall in found.items():
+    recalls = recall_with_reranking(query_codes, codes, exact, 10)
+    assert list(recalls) == [1, 2, 4, 16]
+    for factor, recall in recalls.items():
         shares = []
         for tie_breaker in range(20):
             order = np.random.default_rng(tie_breaker).permutation(500)
@@ -158,7 +158,7 @@ def test_re_ranking_by_float_vectors_really_gives_that_recall():
                 kept = items[np.argsort(-nearness("cosine", Q[at], X[items]))][:10]
                 shares.append(len(set(kept) & set(exact[at])) / 10)
         assert recall == pytest.approx(np.mean(shares), abs=0.01)
-    assert found[1] < found[2] < found[4] <= found[16]
+    assert recalls[1] < recalls[2] < recalls[4] <= recalls[16]
 
 
 def test_recall_leaves_the_query_itself_out():
@@ -167,12 +167,12 @@ def test_recall_leaves_the_query_itself_out():
     codes = pack(X @ rng.normal(size=(5, 40)) >= 0)
     rows = np.arange(10)
     exact = exact_neighbours(X[:10], X, 5, "cosine", query_rows=rows)
-    found = recall_at_k(codes[:10], codes, exact, 5, query_rows=rows)
+    recall = recall_at_k(codes[:10], codes, exact, 5, query_rows=rows)
     alone = [
         recall_at_k(codes[at : at + 1], np.delete(codes, at, axis=0), exact[at : at + 1] - (exact[at : at + 1] > at), 5)
         for at in rows
     ]
-    assert found == pytest.approx(np.mean(alone), abs=1e-12)
+    assert recall == pytest.approx(np.mean(alone), abs=1e-12)
     farthest = search(codes[:10], codes, 60)[0][:, -5:]
     assert recall_with_reranking(codes[:10], codes, farthest, 5, (12,), query_rows=rows)[12] == 1.0
     assert recall_with_reranking(codes[:10], codes, farthest, 5, (11,), query_rows=rows)[11] < 0.3

@@ -15,11 +15,11 @@ from tests.evaluation.strategies import cases
 @given(cases())
 def test_balls_and_the_curve_equal_the_literal_twin(case):
     radius = min(2, case.r)
-    found = retrieval(
+    scores = retrieval(
         case.queries, case.database, case.query_labels, case.db_labels, combine=case.combine, radius=radius, r=case.r
     )
     largest = case.r * (len(case.queries) if case.combine == "sum" else 1)
-    assert found.curve.radius.tolist() == list(range(largest + 1))
+    assert scores.curve.radius.tolist() == list(range(largest + 1))
     balls = []
     for at, label in enumerate(case.query_labels):
         relevant = case.db_labels == label
@@ -28,37 +28,37 @@ def test_balls_and_the_curve_equal_the_literal_twin(case):
             within = [rho >= D for rho in range(largest + 1)]
             balls.append([(ball.sum(), (relevant & ball).sum(), relevant.sum()) for ball in within])
     if not balls:
-        assert np.isnan(found.precision_radius)
+        assert np.isnan(scores.precision_radius)
         return
     size, hits, R = np.moveaxis(np.array(balls, dtype=float), 2, 0)
     share = hits / np.where(size > 0, size, 1)
-    np.testing.assert_allclose(found.curve.macro_precision, share.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.curve.macro_recall, (hits / R).mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.curve.precision, hits.sum(axis=0) / np.maximum(size.sum(axis=0), 1), atol=1e-12)
-    np.testing.assert_allclose(found.curve.recall, hits.sum(axis=0) / R[:, 0].sum(), atol=1e-12)
-    assert found.precision_radius == pytest.approx(share[:, radius].mean(), abs=1e-12)
-    assert found.recall_radius == pytest.approx((hits / R)[:, radius].mean(), abs=1e-12)
-    assert found.empty_ball == pytest.approx((size[:, radius] == 0).mean())
+    np.testing.assert_allclose(scores.curve.macro_precision, share.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(scores.curve.macro_recall, (hits / R).mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(scores.curve.precision, hits.sum(axis=0) / np.maximum(size.sum(axis=0), 1), atol=1e-12)
+    np.testing.assert_allclose(scores.curve.recall, hits.sum(axis=0) / R[:, 0].sum(), atol=1e-12)
+    assert scores.precision_radius == pytest.approx(share[:, radius].mean(), abs=1e-12)
+    assert scores.recall_radius == pytest.approx((hits / R)[:, radius].mean(), abs=1e-12)
+    assert scores.empty_ball == pytest.approx((size[:, radius] == 0).mean())
 
 
 def test_an_empty_ball_has_precision_0_and_is_counted():
     query, database = np.uint8([[0], [255]]), np.uint8([[0b1], [0b1111]])
-    found = retrieval(query, database, [0, 0], [0, 1], radius=1)
-    assert (found.precision_radius, found.recall_radius, found.empty_ball) == (0.5, 0.5, 0.5)
+    scores = retrieval(query, database, [0, 0], [0, 1], radius=1)
+    assert (scores.precision_radius, scores.recall_radius, scores.empty_ball) == (0.5, 0.5, 0.5)
 
 
 def test_a_radius_beyond_r_holds_everything():
-    found = retrieval(np.uint8([[0]]), np.uint8([[255], [1]]), [0], [0, 1], radius=99)
-    assert (found.radius, found.precision_radius, found.recall_radius) == (99, 0.5, 1.0)
+    scores = retrieval(np.uint8([[0]]), np.uint8([[255], [1]]), [0], [0, 1], radius=99)
+    assert (scores.radius, scores.precision_radius, scores.recall_radius) == (99, 0.5, 1.0)
 
 
 def test_queries_without_relevant_items_are_excluded_and_counted():
     codes = np.uint8([[0], [1], [3]])
-    found = retrieval(codes, codes, [0, 7, 8], [0, 0, 1], k=2)
-    assert (found.queries, found.excluded) == (1, 2)
-    assert np.isnan(found.ap).tolist() == [False, True, True]
-    assert found.n_relevant.tolist() == [2, 0, 0]
-    assert found.map == found.ap[0] == 1.0
+    scores = retrieval(codes, codes, [0, 7, 8], [0, 0, 1], k=2)
+    assert (scores.queries, scores.excluded) == (1, 2)
+    assert np.isnan(scores.ap).tolist() == [False, True, True]
+    assert scores.n_relevant.tolist() == [2, 0, 0]
+    assert scores.map == scores.ap[0] == 1.0
     nothing = retrieval(codes, codes, [7, 7, 7], [0, 0, 1], k=2)
     assert np.isnan([nothing.map, nothing.map_at_k[2], nothing.mrr, nothing.precision_radius]).all()
     assert nothing.queries == 0
@@ -69,10 +69,10 @@ def test_distances_beyond_127_and_255_are_right():
     """Codes of 512 bits at distances 0, 130, 300, 512: int8 and uint8 counters would put them out of order."""
     bits = np.arange(512)[None, :] < np.array([0, 130, 300, 512])[:, None]
     database = pack(bits)
-    found = retrieval(database[:1], database, [0], [1, 0, 1, 1])
-    assert found.map == pytest.approx(1 / 2)
-    assert np.flatnonzero(np.diff(found.curve.macro_recall)).tolist() == [129]
-    assert np.flatnonzero(np.diff(found.curve.macro_precision)).tolist() == [129, 299, 511]
+    scores = retrieval(database[:1], database, [0], [1, 0, 1, 1])
+    assert scores.map == pytest.approx(1 / 2)
+    assert np.flatnonzero(np.diff(scores.curve.macro_recall)).tolist() == [129]
+    assert np.flatnonzero(np.diff(scores.curve.macro_precision)).tolist() == [129, 299, 511]
 
 
 def test_relevance_may_be_given_in_any_form():
@@ -141,8 +141,8 @@ def test_inputs_are_not_changed_and_may_be_read_only_and_strided():
     strided, relevant = codes[::2], labels[:, None] == labels[None]
     relevant.flags.writeable = codes.flags.writeable = False
     copies = strided.copy(), relevant.copy()
-    found = retrieval(strided, strided, relevant=relevant, query_rows=np.arange(30))
-    assert found.map == retrieval(copies[0], copies[0], relevant=copies[1], query_rows=np.arange(30)).map
+    scores = retrieval(strided, strided, relevant=relevant, query_rows=np.arange(30))
+    assert scores.map == retrieval(copies[0], copies[0], relevant=copies[1], query_rows=np.arange(30)).map
     np.testing.assert_array_equal(relevant, copies[1])
 
 

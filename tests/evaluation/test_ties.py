@@ -21,7 +21,7 @@ def single(codes):
 @given(SMALL)
 def test_scores_equal_the_mean_over_all_orders(case):
     ks = (1, 2, 3, 5, 9)
-    found = retrieval(
+    scores = retrieval(
         single(case.queries), single(case.database), case.query_labels, case.db_labels, combine=case.combine, k=ks
     )
     by_k = [(name, k) for name in ("ap", "p", "hit", "ndcg") for k in ks]
@@ -29,11 +29,11 @@ def test_scores_equal_the_mean_over_all_orders(case):
     for at, label in enumerate(case.query_labels):
         relevant = [int(other == label) for other in case.db_labels]
         if not any(relevant):
-            assert np.isnan(found.ap[at])
+            assert np.isnan(scores.ap[at])
             continue
         orders = list(reference.orders(reference.keys(case.queries[:, at], case.database, case.combine)))
         aps = [reference.average_precision(order, relevant) for order in orders]
-        assert found.ap[at] == pytest.approx(np.mean(aps), abs=1e-13)
+        assert scores.ap[at] == pytest.approx(np.mean(aps), abs=1e-13)
         expected["ap"].append(np.mean(aps))
         expected["low"].append(min(aps))
         expected["high"].append(max(aps))
@@ -42,24 +42,24 @@ def test_scores_equal_the_mean_over_all_orders(case):
             expected["ap", k].append(np.mean([reference.average_precision(o, relevant, k) for o in orders]))
             expected["p", k].append(np.mean([reference.precision(o, relevant, k) for o in orders]))
             expected["hit", k].append(np.mean([reference.hit(o, relevant, k) for o in orders]))
-            assert found.hits[k][at] == pytest.approx(expected["hit", k][-1], abs=1e-13)
+            assert scores.hits[k][at] == pytest.approx(expected["hit", k][-1], abs=1e-13)
             expected["ndcg", k].append(np.mean([reference.ndcg(o, relevant, k) for o in orders]))
         if not all(relevant):
             expected["auc"].append(np.mean([reference.ranking_auc(order, relevant) for order in orders]))
-    assert found.queries == len(expected["ap"])
-    assert found.queries + found.excluded == len(case.query_labels)
-    if found.queries:
-        assert found.map == pytest.approx(np.mean(expected["ap"]), abs=1e-13)
-        assert found.map_low == pytest.approx(np.mean(expected["low"]), abs=1e-13)
-        assert found.map_high == pytest.approx(np.mean(expected["high"]), abs=1e-13)
-        assert found.mrr == pytest.approx(np.mean(expected["mrr"]), abs=1e-13)
+    assert scores.queries == len(expected["ap"])
+    assert scores.queries + scores.excluded == len(case.query_labels)
+    if scores.queries:
+        assert scores.map == pytest.approx(np.mean(expected["ap"]), abs=1e-13)
+        assert scores.map_low == pytest.approx(np.mean(expected["low"]), abs=1e-13)
+        assert scores.map_high == pytest.approx(np.mean(expected["high"]), abs=1e-13)
+        assert scores.mrr == pytest.approx(np.mean(expected["mrr"]), abs=1e-13)
         for k in ks:
-            assert found.map_at_k[k] == pytest.approx(np.mean(expected["ap", k]), abs=1e-13)
-            assert found.precision_at_k[k] == pytest.approx(np.mean(expected["p", k]), abs=1e-13)
-            assert found.hit_at_k[k] == pytest.approx(np.mean(expected["hit", k]), abs=1e-13)
-            assert found.ndcg_at_k[k] == pytest.approx(np.mean(expected["ndcg", k]), abs=1e-12)
+            assert scores.map_at_k[k] == pytest.approx(np.mean(expected["ap", k]), abs=1e-13)
+            assert scores.precision_at_k[k] == pytest.approx(np.mean(expected["p", k]), abs=1e-13)
+            assert scores.hit_at_k[k] == pytest.approx(np.mean(expected["hit", k]), abs=1e-13)
+            assert scores.ndcg_at_k[k] == pytest.approx(np.mean(expected["ndcg", k]), abs=1e-12)
         if expected["auc"]:
-            assert found.auc == pytest.approx(np.mean(expected["auc"]), abs=1e-13)
+            assert scores.auc == pytest.approx(np.mean(expected["auc"]), abs=1e-13)
 
 
 @settings(max_examples=60, deadline=None)
@@ -67,7 +67,7 @@ def test_scores_equal_the_mean_over_all_orders(case):
 def test_expected_and_stable_ap_equal_the_literal_twin_for_any_width_and_rule(case):
     rows = (case.queries, case.database, case.query_labels, case.db_labels)
     for ties in ("expected", "stable"):
-        found = retrieval(*rows, ties=ties, combine=case.combine, k=3)
+        scores = retrieval(*rows, ties=ties, combine=case.combine, k=3)
         for at, label in enumerate(case.query_labels):
             relevant = [int(other == label) for other in case.db_labels]
             if any(relevant):
@@ -77,32 +77,32 @@ def test_expected_and_stable_ap_equal_the_literal_twin_for_any_width_and_rule(ca
                     "expected": lambda: reference.tie_aware_ap(ranked_by, relevant),  # noqa: B023
                     "stable": lambda: reference.average_precision(order, relevant),  # noqa: B023
                 }[ties]()
-                assert found.ap[at] == pytest.approx(literal, abs=1e-12)
-        if found.queries:
-            assert mean_ap(*rows, ties=ties, combine=case.combine) == found.map
+                assert scores.ap[at] == pytest.approx(literal, abs=1e-12)
+        if scores.queries:
+            assert mean_ap(*rows, ties=ties, combine=case.combine) == scores.map
 
 
 @settings(max_examples=40, deadline=None)
 @given(cases(), st.randoms(use_true_random=False))
 def test_expected_scores_do_not_depend_on_the_order_of_the_database_and_lie_within_the_bounds(case, random):
-    found = retrieval(case.queries, case.database, case.query_labels, case.db_labels, combine=case.combine, k=5)
+    scores = retrieval(case.queries, case.database, case.query_labels, case.db_labels, combine=case.combine, k=5)
     shuffled = list(range(len(case.db_labels)))
     random.shuffle(shuffled)
     again = retrieval(
         case.queries, case.database[:, shuffled], case.query_labels, case.db_labels[shuffled], combine=case.combine, k=5
     )
-    np.testing.assert_array_equal(found.ap, again.ap)
-    assert found.excluded == again.excluded
-    scored = found.ap[~np.isnan(found.ap)]
+    np.testing.assert_array_equal(scores.ap, again.ap)
+    assert scores.excluded == again.excluded
+    scored = scores.ap[~np.isnan(scores.ap)]
     assert ((scored >= 0) & (scored <= 1 + 1e-12)).all()
     if len(scored):
-        assert (found.mrr, found.precision_at_k, found.hit_at_k) == (again.mrr, again.precision_at_k, again.hit_at_k)
-        assert found.map_low - 1e-12 <= found.map <= found.map_high + 1e-12
+        assert (scores.mrr, scores.precision_at_k, scores.hit_at_k) == (again.mrr, again.precision_at_k, again.hit_at_k)
+        assert scores.map_low - 1e-12 <= scores.map <= scores.map_high + 1e-12
         stable = retrieval(
             case.queries, case.database, case.query_labels, case.db_labels, combine=case.combine, ties="stable"
         )
-        assert (stable.map_low, stable.map_high) == (found.map_low, found.map_high)
-        assert found.map_low - 1e-12 <= stable.map <= found.map_high + 1e-12
+        assert (stable.map_low, stable.map_high) == (scores.map_low, scores.map_high)
+        assert scores.map_low - 1e-12 <= stable.map <= scores.map_high + 1e-12
 
 
 def test_stable_ap_by_hand():
@@ -126,8 +126,8 @@ def test_long_tie_classes_use_harmonic_numbers_without_losing_digits():
     database = rng.integers(0, 8, (5000, 1), dtype=np.uint8)
     relevant = rng.random(5000) < 0.2
     ranked_by = reference.keys(np.uint8([[0]]), database[None], "min")
-    found = mean_ap(np.uint8([[0]]), database, relevant=relevant[None])
-    assert found == pytest.approx(reference.tie_aware_ap(ranked_by, relevant), rel=1e-12)
+    scores = mean_ap(np.uint8([[0]]), database, relevant=relevant[None])
+    assert scores == pytest.approx(reference.tie_aware_ap(ranked_by, relevant), rel=1e-12)
 
 
 def test_many_models_and_bits_are_sorted_when_a_histogram_would_be_too_large():
@@ -137,12 +137,12 @@ def test_many_models_and_bits_are_sorted_when_a_histogram_would_be_too_large():
         queries = rng.integers(0, 256, (4, 3, width), dtype=np.uint8)
         database = np.repeat(rng.integers(0, 256, (4, 20, width), dtype=np.uint8), 2, axis=1)
         labels = rng.integers(0, 2, 40)
-        found = retrieval(queries, database, [0, 1, 0], labels, combine="min_sum")
+        scores = retrieval(queries, database, [0, 1, 0], labels, combine="min_sum")
         for at, label in enumerate([0, 1, 0]):
             literal = reference.tie_aware_ap(
                 reference.keys(queries[:, at], database, "min_sum"), [int(x) for x in labels == label]
             )
-            assert found.ap[at] == pytest.approx(literal, abs=1e-12)
+            assert scores.ap[at] == pytest.approx(literal, abs=1e-12)
 
 
 @settings(max_examples=20, deadline=None)

@@ -51,9 +51,9 @@ def test_ten_lines_of_plain_numpy(tmp_path):
     np.save(tmp_path / "x.npy", X)
     code = "import encoder, numpy as np; np.save('codes.npy', encoder.encode(np.load('x.npy')))"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env={"PATH": ""})
-    found = np.unpackbits(np.load(tmp_path / "codes.npy"), axis=1)[:, :21]
+    bits = np.unpackbits(np.load(tmp_path / "codes.npy"), axis=1)[:, :21]
     expected = np.unpackbits(np.asarray(model.encode(Z)), axis=1, count=21, bitorder="little")
-    assert (found == expected).mean() > 0.999
+    assert (bits == expected).mean() > 0.999
     assert all(array.dtype != object for array in arrays.values())
 
 

@@ -35,16 +35,16 @@ def brute(queries, database, combine):
 def check(index, queries, database, combine, k, radius, method):
     order, distances = brute(queries, database, combine)
     given_queries = queries[0] if index._single else queries
-    found = index.search(given_queries, k, combine, method)
-    np.testing.assert_array_equal(found.indices, order[:, :k])
-    np.testing.assert_array_equal(found.distances, distances[:, :k])
+    hits = index.search(given_queries, k, combine, method)
+    np.testing.assert_array_equal(hits.indices, order[:, :k])
+    np.testing.assert_array_equal(hits.distances, distances[:, :k])
     ball = index.within(given_queries, radius, combine, method)
     assert len(ball) == len(order)
     for q in range(len(ball)):
         within = distances[q] <= radius
         np.testing.assert_array_equal(ball[q][0], order[q][within])
         np.testing.assert_array_equal(ball[q][1], distances[q][within])
-    return found
+    return hits
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -53,13 +53,13 @@ def check(index, queries, database, combine, k, radius, method):
 def test_equal_to_the_literal_twin(method, case, k, radius):
     index = ohash.HammingIndex(case.database, r=case.r)
     k = min(k, case.database.shape[1])
-    found = index.search(case.queries, k, case.combine, method)
+    hits = index.search(case.queries, k, case.combine, method)
     ball = index.within(case.queries, radius, case.combine, method)
     for q in range(case.queries.shape[1]):
         ranked_by = keys(case.queries[:, q], case.database, case.combine)
         order = stable(ranked_by)
-        assert found.indices[q].tolist() == order[:k]
-        assert found.distances[q].tolist() == [ranked_by[row][0] for row in order[:k]]
+        assert hits.indices[q].tolist() == order[:k]
+        assert hits.distances[q].tolist() == [ranked_by[row][0] for row in order[:k]]
         assert ball[q][0].tolist() == [row for row in order if ranked_by[row][0] <= radius]
 
 
@@ -195,15 +195,15 @@ def test_auto_scans_small_and_far_looks_up_near_and_pays_for_tables_first():
     assert few.search(few.codes[:5]).by == "scan"
     far = many("uniform")
     index = ohash.HammingIndex(far[300:])
-    found = index.search(far[:300], 10)
-    assert found.by == "scan" and "x the work of a scan" in found.why and index._searcher._tables.offsets.size == 0
+    hits = index.search(far[:300], 10)
+    assert hits.by == "scan" and "x the work of a scan" in hits.why and index._searcher._tables.offsets.size == 0
     near = many("clustered")
     index = ohash.HammingIndex(near[300:])
     first = index.search(near[:1], 10)
     assert first.by == "scan" and "more queries have paid" in first.why
-    found = index.search(near[:300], 10)
-    assert found.by == "mih" and "look-ups per query" in found.why
-    np.testing.assert_array_equal(found.indices, index.search(near[:300], 10, method="scan").indices)
+    hits = index.search(near[:300], 10)
+    assert hits.by == "mih" and "look-ups per query" in hits.why
+    np.testing.assert_array_equal(hits.indices, index.search(near[:300], 10, method="scan").indices)
     assert index.within(near[:20], 3).by == "mih" and index.within(near[:20], 30).by == "scan"
 
 
@@ -212,8 +212,8 @@ def test_what_is_expected_is_what_happens():
     index = ohash.HammingIndex(near[300:])
     searcher = index._searcher
     q, rule, step = index._prepare_queries(near[:20], "min", "mih")
-    found, work = searcher.look_up(q, rule, step, 10, UNLIMITED)
-    estimates = [searcher.estimate(query, rule, int(value >> 32)) for query, value in zip(q, found[:, -1], strict=True)]
+    hits, work = searcher.look_up(q, rule, step, 10, UNLIMITED)
+    estimates = [searcher.estimate(query, rule, int(value >> 32)) for query, value in zip(q, hits[:, -1], strict=True)]
     np.testing.assert_array_equal([one.lookups for one in estimates], work[:, 0])
     assert 0.3 < np.mean([one.rows for one in estimates]) / work[:, 1].mean() < 3
     assert 0.3 < np.mean([one.items for one in estimates]) / work[:, 2].mean() < 3
@@ -225,9 +225,9 @@ def test_a_query_that_turns_out_expensive_is_scanned_in_the_end(monkeypatch):
     monkeypatch.setattr(SearchPlanner, "_should_look_up", lambda self, kind, queries, left: (left > 0, ""))
     far = np.random.default_rng(5).integers(0, 256, (30, 8), np.uint8)
     queries = np.concatenate([near[:30], far])
-    found = index.search(queries, 10)
-    assert found.by == "scan" or "scanned in the end" in found.why
-    np.testing.assert_array_equal(found.indices, index.search(queries, 10, method="scan").indices)
+    hits = index.search(queries, 10)
+    assert hits.by == "scan" or "scanned in the end" in hits.why
+    np.testing.assert_array_equal(hits.indices, index.search(queries, 10, method="scan").indices)
     ball, scanned = index.within(queries, 25), index.within(queries, 25, method="scan")
     np.testing.assert_array_equal(ball.indices, scanned.indices)
     np.testing.assert_array_equal(ball.offsets, scanned.offsets)

@@ -23,7 +23,7 @@ def tree(X, thresholds, g, h, rows, features, depth, fewest):
     nodes, waiting = [], [(np.array(rows), 0)]
     for here, level in waiting:  # grows as it is read
         G, H = float(g[here].sum()), float(h[here].sum())
-        best, found = G * G / H, None
+        best, split = G * G / H, None
         if level < depth:
             for f in features:
                 for threshold in thresholds[f]:
@@ -33,12 +33,12 @@ def tree(X, thresholds, g, h, rows, features, depth, fewest):
                     sides = (here[goes_left], here[~goes_left])
                     a, b = (float(g[side].sum()) ** 2 / float(h[side].sum()) for side in sides)
                     if a + b > best:
-                        best, found = a + b, (f, threshold, sides)
-        if found is None:
+                        best, split = a + b, (f, threshold, sides)
+        if split is None:
             nodes.append((-1, 0.0, -1, float(np.rint(0.1 * 4096 * (G / H))) / 4096))
         else:
-            nodes.append((found[0], found[1], len(waiting), np.nan))
-            waiting += [(side, level + 1) for side in found[2]]
+            nodes.append((split[0], split[1], len(waiting), np.nan))
+            waiting += [(side, level + 1) for side in split[2]]
     return Tree(*(np.array(column) for column in zip(*nodes, strict=True)))
 
 

@@ -24,13 +24,13 @@ def chosen_bits(W, x_i, x_j, s, ratio):
 
 
 def numeric_gradient(W, *pair):
-    found = np.zeros_like(W)
+    gradient = np.zeros_like(W)
     for at in np.ndindex(W.shape):
         up, down = W.copy(), W.copy()
         up[at] += 1e-6
         down[at] -= 1e-6
-        found[at] = (squared_loss(up, *pair) - squared_loss(down, *pair)) / 2e-6
-    return found
+        gradient[at] = (squared_loss(up, *pair) - squared_loss(down, *pair)) / 2e-6
+    return gradient
 
 
 @pytest.mark.parametrize("lambda_", [0.0, 0.02])

@@ -43,13 +43,13 @@ def test_trees_are_those_of_the_literal_twin(seed, n, d, values, depth):
     """Few values bring ties of features and of thresholds; a tree sees 32 of 40 features; leaves may be one point."""
     X, z = points(seed, n, max(d, 2), values)
     X = np.repeat(X[:, :1], 2, axis=1) if d == 1 else X  # two features that are the same: the lower one wins
-    found = boost(QuantisedFeatures.from_matrix(X), z, 8, depth, np.random.default_rng(seed))
+    trees = boost(QuantisedFeatures.from_matrix(X), z, 8, depth, np.random.default_rng(seed))
     wanted = literal_trees.boost(X, z, 8, depth, np.random.default_rng(seed))
-    assert found[0] == wanted[0]
-    assert_same(found[1], wanted[1])
-    assert any((tree.feature >= 0).any() for tree in found[1])
+    assert trees[0] == wanted[0]
+    assert_same(trees[1], wanted[1])
+    assert any((tree.feature >= 0).any() for tree in trees[1])
     if d == 1:
-        assert all((tree.feature < 1).all() for tree in found[1])
+        assert all((tree.feature < 1).all() for tree in trees[1])
 
 
 def test_the_answers_of_trees_are_those_they_were_boosted_with():

@@ -39,12 +39,12 @@ def test_it_equals_the_slow_twin(average):
 def test_a_learning_rate_would_change_no_code():
     rng = np.random.default_rng(2)
     X, words = rng.normal(size=(200, 6)), rng.choice([-1, 1], (200, 16)).astype(np.int8)
-    found = []
+    codes = []
     for eta in (1.0, 0.25):
         Wt, sums = np.zeros((16, 6)), np.zeros((16, 6))
         learn_hmoh(Wt, sums, np.zeros(16, np.int64), np.zeros(2, np.int64), X, words, eta, False)
-        found.append(X @ sums.T >= 0)
-    np.testing.assert_array_equal(*found)
+        codes.append(X @ sums.T >= 0)
+    np.testing.assert_array_equal(*codes)
 
 
 def test_a_bit_without_mistakes_has_no_hyperplane_yet_and_no_nan():

@@ -36,14 +36,14 @@ def relaxed(W, x):
 def gradient(W, x, kept, near, h=1e-6):
     """Central differences through phi(x) alone: the reservoir's codes are held."""
     phi_kept = relaxed(W, kept)
-    found = np.zeros_like(W)
+    slopes = np.zeros_like(W)
     for at in np.ndindex(W.shape):
         up, down = W.copy(), W.copy()
         up[at] += h
         down[at] -= h
-        found[at] = mutual_information(relaxed(up, x), phi_kept, near)
-        found[at] = (found[at] - mutual_information(relaxed(down, x), phi_kept, near)) / (2 * h)
-    return found
+        slopes[at] = mutual_information(relaxed(up, x), phi_kept, near)
+        slopes[at] = (slopes[at] - mutual_information(relaxed(down, x), phi_kept, near)) / (2 * h)
+    return slopes
 
 
 def stream(seed, n):

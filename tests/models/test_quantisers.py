@@ -98,8 +98,8 @@ def test_digits_neighbours(key, r, least, seed):
     model = taught(key, database, **({"r": r, "seed": seed} if key == "pq" else {}))
     exact = exact_neighbours(queries, database, 10, "l2")
     near = np.argsort(model.estimate_distances(queries, model.quantise(database)), axis=1)[:, :10]
-    found = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, near, strict=True)])
-    assert found > least
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, near, strict=True)])
+    assert recall > least
 
 
 def test_what_is_missing_is_said(monkeypatch):

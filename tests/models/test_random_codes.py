@@ -31,7 +31,7 @@ def test_digits_score_is_chance(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_kernel_lsh_is_lsh_on_kernel_features(seed):
     """BASELINES section 5: LSH-K 0.596 at 32 bits, centred, unit-norm, 300 RBF anchors; single seeds vary by 0.04."""
-    found = fitted_map("kernel_lsh", seed, "rbf", center="frozen")
-    assert found == fitted_map("lsh", seed, "rbf", center="frozen") > 0.5
+    score = fitted_map("kernel_lsh", seed, "rbf", center="frozen")
+    assert score == fitted_map("lsh", seed, "rbf", center="frozen") > 0.5
     _, X, _, _ = split(seed)
     assert build("kernel_lsh", seed=seed).encode(X).tobytes() == build("lsh", seed=seed).encode(X).tobytes()

@@ -72,9 +72,9 @@ def python(code, cwd, **env):
 
 
 def test_the_scan_finds_every_method():
-    found = registry.hashers()
-    assert {"oh", "mmoh", "lsh"} <= set(found)
-    assert all(isinstance(spec, HasherSpec) and spec.key == key for key, spec in found.items())
+    specs = registry.hashers()
+    assert {"oh", "mmoh", "lsh"} <= set(specs)
+    assert all(isinstance(spec, HasherSpec) and spec.key == key for key, spec in specs.items())
 
 
 @pytest.mark.parametrize("name", ["oh", "OH", "online hashing", "Online Hashing", "online-hashing"])

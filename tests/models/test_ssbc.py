@@ -13,13 +13,13 @@ def test_features_approximate_the_kernel():
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * 1.5**2))
     errors = []
     for M in (500, 8000):
-        found = []
+        deviations = []
         for seed in range(5):
             model = SSBC(SSBCParams(features=M, width=1.5, seed=seed, dtype="float64", r=4))
             model.start(5)
             Z = model._map(X)
-            found.append(np.sqrt(((Z @ Z.T - K) ** 2).mean()))
-        errors.append(np.mean(found))
+            deviations.append(np.sqrt(((Z @ Z.T - K) ** 2).mean()))
+        errors.append(np.mean(deviations))
     assert errors[1] < 0.013
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.3)  # 1 / sqrt(M)
 

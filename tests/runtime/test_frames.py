@@ -25,11 +25,11 @@ def test_frames_come_out_as_they_went_in(several):
         write_frame(pipe, {"at": at, "name": "β"}, arrays)
     pipe.seek(0)
     for at, arrays in enumerate(several):
-        values, found = read_frame(pipe)
-        assert values == {"at": at, "name": "β"} and found.keys() == arrays.keys()
+        values, received = read_frame(pipe)
+        assert values == {"at": at, "name": "β"} and received.keys() == arrays.keys()
         for name, array in arrays.items():
-            assert found[name].dtype == array.dtype and found[name].shape == array.shape
-            assert found[name].tobytes() == array.tobytes()
+            assert received[name].dtype == array.dtype and received[name].shape == array.shape
+            assert received[name].tobytes() == array.tobytes()
     assert read_frame(pipe) is None
 
 
@@ -54,5 +54,5 @@ def test_arrays_that_are_not_contiguous():
     X = np.arange(24.0).reshape(4, 6)
     write_frame(pipe, {}, {"X": X[::2, ::-3], "t": X.T})
     pipe.seek(0)
-    _, found = read_frame(pipe)
-    assert np.array_equal(found["X"], X[::2, ::-3]) and np.array_equal(found["t"], X.T)
+    _, arrays = read_frame(pipe)
+    assert np.array_equal(arrays["X"], X[::2, ::-3]) and np.array_equal(arrays["t"], X.T)

@@ -37,11 +37,11 @@ def _get(build: Builder, version: str = "1") -> np.ndarray:
 def test_built_once_mapped_and_read_only(home: Path) -> None:
     build = Builder()
     for _ in range(2):
-        found = _get(build)
-        np.testing.assert_array_equal(found, ROWS)
+        value = _get(build)
+        np.testing.assert_array_equal(value, ROWS)
     assert build.times == 1
-    assert isinstance(found, np.memmap)
-    assert not found.flags.writeable
+    assert isinstance(value, np.memmap)
+    assert not value.flags.writeable
     _get(build, "2")
     assert build.times == 2
     assert cache_folder() == home / "cache"

@@ -15,12 +15,12 @@ def drift(kind, at=100, size=1.0, seed=0):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_stages_begin_exactly_at_their_boundaries(kind):
-    found = drift(kind)
-    stages = [found.stage(t) for t in range(500)]
+    change = drift(kind)
+    stages = [change.stage(t) for t in range(500)]
     assert stages[99] == 0
     expected = {"none": 0, "rotate-slowly": STEPS, "translate-slowly": STEPS, "turn": TURN_STEPS}.get(kind, 1)
-    assert max(stages) == expected == len(found.boundaries)
-    for number, boundary in enumerate(found.boundaries):
+    assert max(stages) == expected == len(change.boundaries)
+    for number, boundary in enumerate(change.boundaries):
         assert stages[boundary] == number + 1 and stages[boundary - 1] == number
 
 
@@ -65,13 +65,13 @@ def test_translation_shifts_every_row_by_one_vector_of_the_declared_size():
 
 def test_a_turn_has_its_speed_and_ends_where_it_began():
     X = grouped(40, 3, d=2).X
-    found = drift("turn", at=42, size=0.06)  # degrees per pair
-    angles = np.unwrap([np.angle(complex(*found.features(X, found.stage(t))[0])) for t in range(0, 6000, 10)])
+    change = drift("turn", at=42, size=0.06)  # degrees per pair
+    angles = np.unwrap([np.angle(complex(*change.features(X, change.stage(t))[0])) for t in range(0, 6000, 10)])
     expected = np.radians(0.06 * np.arange(0, 6000, 10))
     assert np.abs(angles - angles[0] - expected).max() < np.radians(360 / TURN_STEPS / 2 + 0.1)
-    assert np.allclose(found.features(X, TURN_STEPS), X, atol=1e-5)
+    assert np.allclose(change.features(X, TURN_STEPS), X, atol=1e-5)
     other = drift("turn", at=42, size=0.06, seed=9)
-    assert np.array_equal(found.features(X, 18), other.features(X, 18)), "whatever the seed"
+    assert np.array_equal(change.features(X, 18), other.features(X, 18)), "whatever the seed"
     assert drift("turn", size=0).boundaries == drift("turn", size=5e-324).boundaries == ()
 
 
@@ -106,9 +106,9 @@ def test_redefinition_takes_superclasses_or_joins_classes_in_twos():
 @pytest.mark.parametrize("kind", ["prior", "redefine"])
 def test_what_needs_labels_says_so(kind):
     for dataset in (Dataset.from_arrays(np.eye(30)), Dataset.from_arrays(np.eye(30), labels=np.eye(30, 3))):
-        found = drift(kind)
+        change = drift(kind)
         with pytest.raises(ValueError, match=f"drift='{kind}' needs one label per point, and your data has none"):
-            found.labels(dataset, 1) if kind == "redefine" else found.pool(dataset, np.arange(30), 1)
+            change.labels(dataset, 1) if kind == "redefine" else change.pool(dataset, np.arange(30), 1)
 
 
 def test_two_classes_cannot_be_joined():

@@ -11,9 +11,9 @@ from tests.streams.streams_of import near, stream
 
 
 def test_classes_arrive_one_after_another():
-    found = stream("label", order="class", period=500, similar_share=0.5)
-    labels = found.similarity.groups
-    i, j, s = found.take(0, 4000)
+    pairs = stream("label", order="class", period=500, similar_share=0.5)
+    labels = pairs.similarity.groups
+    i, j, s = pairs.take(0, 4000)
     for stage in range(4):
         part = slice(500 * stage, 500 * (stage + 1))
         there = np.unique(labels[np.concatenate([i[part], j[part]])])
@@ -22,14 +22,14 @@ def test_classes_arrive_one_after_another():
     assert (i != j).all()
     # the partner of a similar pair is uniform over the rest of its class
     later = labels[i[2000:]] == 0
-    assert len(np.unique(i[2000:][later])) > 0.9 * (labels[found.similarity.pool] == 0).sum()
+    assert len(np.unique(i[2000:][later])) > 0.9 * (labels[pairs.similarity.pool] == 0).sum()
 
 
 def test_class_order_is_uniform_within_a_class():
     dataset = grouped(14, 2, queries=(1, 1))
-    found = pair_stream(dataset, 0.5, "class")
-    i, j, s = found.take(0, 40 * BLOCK_PAIRS)
-    labels, pool = dataset.labels, found.similarity.pool
+    pairs = pair_stream(dataset, 0.5, "class")
+    i, j, s = pairs.take(0, 40 * BLOCK_PAIRS)
+    labels, pool = dataset.labels, pairs.similarity.pool
     for c in (0, 1):
         members = pool[labels[pool] == c]
         of = (s == 1) & (labels[i] == c)
@@ -52,12 +52,12 @@ def test_time_order_pairs_a_point_with_the_ones_just_before_it(share, period):
     rng = np.random.default_rng(0)
     base = grouped(400, 4)
     dataset = Dataset.from_arrays(base.X, labels=base.labels, time=rng.permutation(400).astype(float))
-    found = pair_stream(dataset, share, "time", period=period)
-    pool = found.similarity.pool
+    pairs = pair_stream(dataset, share, "time", period=period)
+    pool = pairs.similarity.pool
     rank = np.full(400, -1)
     rank[pool[np.argsort(dataset.time[pool])]] = np.arange(len(pool))
     n = len(pool) - 1
-    i, j, s = found.take(0, n)
+    i, j, s = pairs.take(0, n)
     assert np.array_equal(rank[i], np.arange(1, n + 1))  # every point arrives in turn
     age = rank[i] - rank[j]
     assert (age >= 1).all() and (age <= period).all()  # never one that has not arrived yet
@@ -67,37 +67,37 @@ def test_time_order_pairs_a_point_with_the_ones_just_before_it(share, period):
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
 def test_time_order_reaches_the_share(share):
-    found = pair_stream(load_by_key("digits"), share, "time")
-    _, _, s = found.take(2000, 2000 + 8 * BLOCK_PAIRS)
+    pairs = pair_stream(load_by_key("digits"), share, "time")
+    _, _, s = pairs.take(2000, 2000 + 8 * BLOCK_PAIRS)
     assert near((s == 1).mean(), share, len(s))
 
 
 def test_time_order_goes_on_after_the_last_point():
-    found = stream("label", order="time", period=30)
-    i, j, _ = found.take(0, 3000)
-    assert len(np.unique(i)) == len(found.similarity.pool)
+    pairs = stream("label", order="time", period=30)
+    i, j, _ = pairs.take(0, 3000)
+    assert len(np.unique(i)) == len(pairs.similarity.pool)
     assert (i != j).all()
 
 
 @pytest.mark.parametrize("kind", ["label", "multi", "metric", "track"])
 def test_once_uses_every_point_at_most_once(kind):
-    found = stream(kind, order="once")
-    i, j, s = found.take(0, 10**6)
+    pairs = stream(kind, order="once")
+    i, j, s = pairs.take(0, 10**6)
     used = np.concatenate([i, j])
-    assert len(np.unique(used)) == len(used) == 2 * found.length
-    assert np.isin(used, found.similarity.pool).all()
-    assert np.array_equal(found.similarity.is_similar(i, j), s == 1)
+    assert len(np.unique(used)) == len(used) == 2 * pairs.length
+    assert np.isin(used, pairs.similarity.pool).all()
+    assert np.array_equal(pairs.similarity.is_similar(i, j), s == 1)
     if kind != "track":
-        assert found.length == len(found.similarity.pool) // 2
+        assert pairs.length == len(pairs.similarity.pool) // 2
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
 def test_once_reaches_the_share(share):
     dataset = load_by_key("digits")
-    found = pair_stream(dataset, share, "once")
-    i, j, s = found.take(0, 10**6)
+    pairs = pair_stream(dataset, share, "once")
+    i, j, s = pairs.take(0, 10**6)
     assert (s == 1).mean() == pytest.approx(share, abs=2 / len(s))
-    assert len(np.unique(np.concatenate([i, j]))) == 2 * len(i) > 0.98 * len(found.similarity.pool)
+    assert len(np.unique(np.concatenate([i, j]))) == 2 * len(i) > 0.98 * len(pairs.similarity.pool)
     # all classes take part in both kinds, and dissimilar pairs are not always of the same two classes
     labels = dataset.labels
     if share == 0.5:
@@ -122,9 +122,9 @@ def test_once_refuses_a_share_it_cannot_reach():
 
 def test_given_pairs_once_and_in_time():
     for order in ("once", "time"):
-        found = stream("pairs", order=order)
-        given, parts = found.similarity.dataset.pairs, found.similarity.parts
-        i, j, s = found.take(0, 400)
+        pairs = stream("pairs", order=order)
+        given, parts = pairs.similarity.dataset.pairs, pairs.similarity.parts
+        i, j, s = pairs.take(0, 400)
         assert np.array_equal((i, j, s), (given.i[parts.train], given.j[parts.train], given.s[parts.train]))
         assert (np.diff(given.time[parts.train]) > 0).all()
     assert stream("pairs", order="once").length == 400
@@ -135,10 +135,10 @@ def test_given_pairs_once_and_in_time():
 
 @pytest.mark.parametrize("order", ["shuffled", "time", "once"])
 def test_click_streams_never_touch_later_clicks(order):
-    found = stream("clicks", order=order, similar_share=0.1)
-    source = found.similarity
+    pairs = stream("clicks", order=order, similar_share=0.1)
+    source = pairs.similarity
     later = {tuple(sorted(pair)) for part in ("validation", "test") for pair in zip(*source.later(part), strict=True)}
-    i, j, s = found.take(0, 8 * BLOCK_PAIRS)
+    i, j, s = pairs.take(0, 8 * BLOCK_PAIRS)
     assert not later & {tuple(sorted(pair)) for pair in zip(i, j, strict=True)}
     assert near((s == 1).mean(), 0.1, len(s)) if order == "shuffled" else abs((s == 1).mean() - 0.1) < 1e-2
 

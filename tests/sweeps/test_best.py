@@ -12,24 +12,24 @@ from tests.sweeps.sweeps import BASE, tiny_sweep
 def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     chosen = tiny_sweep()
     SweepExecution(chosen, store, InlineExecutor()).run()
-    (found,) = best_points(chosen, store)
-    assert found.validation == max(point.mean() for point in collect_points(chosen, store))
-    each = [store.frame(cell.key)[1]["ap/test"] for cell in found.point.cells]
+    (best,) = best_points(chosen, store)
+    assert best.validation == max(point.mean() for point in collect_points(chosen, store))
+    each = [store.frame(cell.key)[1]["ap/test"] for cell in best.point.cells]
     ap = np.concatenate(each)
-    assert found.test == difference_over_seeds(each, [0 * one for one in each])
-    assert found.test.low <= paired_bootstrap(ap, 0 * ap).low < found.test.difference < found.test.high
+    assert best.test == difference_over_seeds(each, [0 * one for one in each])
+    assert best.test.low <= paired_bootstrap(ap, 0 * ap).low < best.test.difference < best.test.high
     assert best_points(tiny_sweep(seeds=[77]), store) == []
 
 
 def test_the_test_queries_are_asked_once_when_every_cell_has_ended(store):
     chosen = tiny_sweep()
     SweepExecution(tiny_sweep(seeds=1), store, InlineExecutor()).run()
-    (found,) = best_points(chosen, store)
+    (best,) = best_points(chosen, store)
     left = len(chosen.cells) // 2
-    assert found.test is None and found.waiting == left and f"when the {left} remaining cells have" in found.test_text
+    assert best.test is None and best.waiting == left and f"when the {left} remaining cells have" in best.test_text
     SweepExecution(chosen, store, InlineExecutor()).run()
-    (found,) = best_points(chosen, store)
-    assert found.test is not None and "two seeds" in found.test_text
+    (best,) = best_points(chosen, store)
+    assert best.test is not None and "two seeds" in best.test_text
 
 
 def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
@@ -38,13 +38,13 @@ def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
     (whole,) = best_points(chosen, store)
     first, second = (cell.key for cell in whole.point.cells)
     store.trace(first).write_bytes(store.trace(first).read_bytes()[:300])
-    (found,) = best_points(chosen, store)
+    (best,) = best_points(chosen, store)
     ap = store.frame(second)[1]["ap/test"]
-    assert found.test == difference_over_seeds([ap], [0 * ap]) and (found.seeds, found.queries) == (1, whole.queries)
-    assert f"the curves of {first} are lost: `python3 -m ohash runs delete {first}`" in found.test_text
+    assert best.test == difference_over_seeds([ap], [0 * ap]) and (best.seeds, best.queries) == (1, whole.queries)
+    assert f"the curves of {first} are lost: `python3 -m ohash runs delete {first}`" in best.test_text
     store.trace(second).unlink()
-    (found,) = best_points(chosen, store)
-    assert found.test is None and found.test_text.startswith("its result on the test queries is lost")
+    (best,) = best_points(chosen, store)
+    assert best.test is None and best.test_text.startswith("its result on the test queries is lost")
     store.delete([first, second])
     SweepExecution(chosen, store, InlineExecutor()).run()
     (again,) = best_points(chosen, store)
@@ -56,12 +56,12 @@ def test_there_is_a_best_of_each_truth_and_supervision(store):
     grid = {"method": ["oh", "lsh"], "similar_by": ["label", "metric"]}
     chosen = tiny_sweep(grid=grid)
     SweepExecution(chosen, store, InlineExecutor()).run()
-    found = best_points(chosen, store)
+    best = best_points(chosen, store)
     supervision = {"oh": "learning from pairs", "lsh": "unsupervised"}
-    assert {one.group for one in found} == {
+    assert {one.group for one in best} == {
         f"{BASE['dataset']} by {truth}, {kind}" for truth in ("label", "metric") for kind in supervision.values()
     }
-    assert all(one.seeds == 2 and one.queries_text.endswith("test queries of each of 2 seeds") for one in found)
+    assert all(one.seeds == 2 and one.queries_text.endswith("test queries of each of 2 seeds") for one in best)
 
 
 def test_a_sweep_shows_itself_in_a_notebook(store):

@@ -9,9 +9,9 @@ from ohash.cli.main import main
 from ohash.engine.params import unchecked_experiment
 from ohash.plots import sweeps as charts
 from ohash.plots.live.charts import ghost_of, quality
-from ohash.plots.pdf import executable
-from ohash.plots.plotly import heat_figure, pickable
-from ohash.plots.svg import heat_to_svg, to_svg
+from ohash.plots.renderers.pdf import executable
+from ohash.plots.renderers.plotly import heat_figure, pickable
+from ohash.plots.renderers.svg import heat_to_svg, to_svg
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.report import best_of, importance, to_bibtex, to_latex

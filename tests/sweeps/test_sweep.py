@@ -41,16 +41,16 @@ def counted(monkeypatch):
 
 
 def test_cells_are_every_combination_once():
-    found = build_sweep(
+    sweep = build_sweep(
         base=BASE,
         grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]},
         cases=[{"method": "oh"}, {"method": "mmoh", "T": 2}],
         seeds=[3, 5],
     )
-    assert len(found.cells) == len({cell.key for cell in found.cells}) == 16
-    assert found.axes == {"method": ["oh", "mmoh"], "T": [None, 2], "beta": [0.25, 0.5], "C": [0.1, 1.0]}
-    assert {cell.params.seed for cell in found.cells} == {3, 5}
-    assert len(list(found.by_point())) == 8 and hash(found) == hash(from_values(json.loads(found.to_json())))
+    assert len(sweep.cells) == len({cell.key for cell in sweep.cells}) == 16
+    assert sweep.axes == {"method": ["oh", "mmoh"], "T": [None, 2], "beta": [0.25, 0.5], "C": [0.1, 1.0]}
+    assert {cell.params.seed for cell in sweep.cells} == {3, 5}
+    assert len(list(sweep.by_point())) == 8 and hash(sweep) == hash(from_values(json.loads(sweep.to_json())))
     assert len(build_sweep(base=BASE, grid={"beta": [0.5, 0.5]}).cells) == 1
 
 
@@ -59,10 +59,10 @@ def test_a_sweep_from_a_file(tmp_path):
         'seeds = 2\n[base]\ndataset = "tiny"\nm = 16\nr = 8\npairs = 120\njudged_at = "ends"\n'
         "[grid]\nbeta = [0.25, 0.5]\n"
     )
-    found = read_sweep(tmp_path / "beta.toml")
-    assert found.name == "beta" and [c.key for c in found.cells] == [c.key for c in tiny_sweep().cells]
-    (tmp_path / "again.json").write_text(found.to_json())
-    assert read_sweep(tmp_path / "again.json") == found and read_sweep(tmp_path / "again.json").key == found.key
+    sweep = read_sweep(tmp_path / "beta.toml")
+    assert sweep.name == "beta" and [c.key for c in sweep.cells] == [c.key for c in tiny_sweep().cells]
+    (tmp_path / "again.json").write_text(sweep.to_json())
+    assert read_sweep(tmp_path / "again.json") == sweep and read_sweep(tmp_path / "again.json").key == sweep.key
 
 
 @pytest.mark.parametrize(
