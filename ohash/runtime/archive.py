@@ -4,11 +4,19 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ohash.runtime.frames import Arrays
+
+
+def save_arrays(file: BinaryIO, arrays: Arrays) -> None:
+    """Arrays as .npz. Objects, which would be pickled, are refused; NumPy 2.1 cannot be told to."""
+    objects = [name for name, array in arrays.items() if np.asarray(array).dtype.hasobject]
+    if objects:
+        raise ValueError(f"arrays must hold numbers, truth values or text, got objects in {', '.join(objects)}")
+    np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
@@ -17,7 +25,7 @@ def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> N
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as file:
-            np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+            save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)

@@ -31,6 +31,7 @@ threads()
 """
 
 
+@pytest.mark.slow
 def test_overlapping_limits_are_lifted_by_the_last():
     run = subprocess.run([sys.executable, "-c", OVERLAPPING], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["2", "1", "1", "2"]
@@ -52,6 +53,7 @@ print([library["num_threads"] for library in threadpool_info() if library["user_
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["stack.enter_context(one_blas_thread())", "one_blas_thread_for_ever()"])
 def test_the_limit_holds_for_a_library_that_is_used_later(limit):
     code, two = SCIPY_LATER.format(limit=limit), os.environ | {"OPENBLAS_NUM_THREADS": "2"}

@@ -91,10 +91,12 @@ def test_a_fit_goes_on_from_a_state(pool):
     hasher.fit(X[:100], None)
     state, arrays = hasher.state()
     sent = {"X": X, **{f"state/{name}": array.copy() for name, array in arrays.items()}}
-    values, found = pool.submit(fit, {"method": "itq", "state": state}, sent).result(PATIENCE)
+    values, received = pool.submit(fit, {"method": "itq", "state": state}, sent).result(PATIENCE)
     hasher.fit(X, y)
     assert values["state"]["version"] == hasher.version == 1
-    assert np.array_equal(found["state/moved"], hasher.bit_updates[0]) and np.array_equal(found["state/W"], hasher.W)
+    assert np.array_equal(received["state/moved"], hasher.bit_updates[0]) and np.array_equal(
+        received["state/W"], hasher.W
+    )
 
 
 def test_a_run_elsewhere_is_the_run_here_and_tells_how_far_it_is(pool):
@@ -126,9 +128,9 @@ def test_a_fit_tells_how_far_it_is(monkeypatch, method):
 @pytest.mark.parametrize("kind", ["labels", "clicks", "pairs", "multi", "metric"])
 def test_a_dataset_travels_whole(kind):
     data, _ = own_data(kind)
-    found = dataset_from_frame(*dataset_to_frame(data))
-    assert found.fingerprint() == data.fingerprint() and found.similarities == data.similarities
-    assert (found.class_names, found.queries, found.metric) == (data.class_names, data.queries, data.metric)
+    restored = dataset_from_frame(*dataset_to_frame(data))
+    assert restored.fingerprint() == data.fingerprint() and restored.similarities == data.similarities
+    assert (restored.class_names, restored.queries, restored.metric) == (data.class_names, data.queries, data.metric)
 
 
 @pytest.mark.slow
@@ -222,6 +224,7 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         assert len(workers) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "said"),
     [
