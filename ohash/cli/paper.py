@@ -183,14 +183,14 @@ def judge_claims(measurements: Measurements, figures: Sequence[Figure]) -> list[
 
 def _print_sources(measurements: Measurements, figures: Sequence[Figure]) -> None:
     """Which numbers were recorded and which are one's own, and the largest differences between the two."""
-    found = sources(measurements, figures)
-    if found is None:
+    origins = sources(measurements, figures)
+    if origins is None:
         return
-    print(textwrap.fill(f"Sources: {found.text}", 100))
-    for one in found.differing[:MOST_LISTED]:
+    print(textwrap.fill(f"Sources: {origins.text}", 100))
+    for one in origins.differing[:MOST_LISTED]:
         print(f"  {one}")
-    if len(found.differing) > MOST_LISTED:
-        print(f"  and {len(found.differing) - MOST_LISTED:,} more")
+    if len(origins.differing) > MOST_LISTED:
+        print(f"  and {len(origins.differing) - MOST_LISTED:,} more")
 
 
 def _print_figure(measurements: Measurements, figure: Figure) -> None:
@@ -230,7 +230,7 @@ def _write(
         print(f"wrote {options.html}")
     if options.svg:
         from ohash.plots.paper import charts  # noqa: PLC0415
-        from ohash.plots.svg import to_svg  # noqa: PLC0415
+        from ohash.plots.renderers.svg import to_svg  # noqa: PLC0415
 
         folder = Path(options.svg)
         folder.mkdir(parents=True, exist_ok=True)

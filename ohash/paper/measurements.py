@@ -1,5 +1,6 @@
 """The stored cells of the paper's figures, by figure, setting, method and the varied parameter."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,6 +61,15 @@ class SeedResult:
     def number(self, name: str) -> float:
         """A final number of the run."""
         return float(self.values["numbers"][name])
+
+    @property
+    def bytes(self) -> int:
+        """Per item, with what is stored beside the code.
+
+        >>> SeedResult("", {"numbers": {"bits": 100}}).bytes
+        13
+        """
+        return math.ceil(self.number("bits") / 8)
 
 
 @dataclass(frozen=True)

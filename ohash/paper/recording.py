@@ -184,7 +184,7 @@ def _write(table: "pyarrow.Table", path: Path) -> None:
     import pyarrow.parquet  # noqa: PLC0415
 
     pyarrow.parquet.write_table(
-        table, path, compression="zstd", compression_level=22, write_statistics=False, data_page_size=2**24,
+        table, path, compression="brotli", compression_level=11, write_statistics=False, data_page_size=2**24,
         use_dictionary=False, column_encoding={"ap_test.list.element": "BYTE_STREAM_SPLIT"},  # an eighth smaller
     )  # fmt: skip
     read_recording.cache_clear()

@@ -115,10 +115,22 @@ def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
             source = learns_from(method, settings)
             learns = "no labels" if source == "none" else source
             how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
-            rows.append((variant_title(method), learns, how, score, *texts))
+            rows.append((variant_title(method), learns, how, bytes_text(measurements, figure, method), score, *texts))
     what = f"{truth}, then recall@10 by the original distance, on test queries"
-    header = ("method", "learns from", "learns", "score", *(setting.title for setting in settings))
+    header = ("method", "learns from", "learns", "bytes per item", "score", *(setting.title for setting in settings))
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
+
+
+def bytes_text(measurements: Measurements, figure: Figure, method: str) -> str:
+    """Bytes per item of a method in a figure of all methods: once, or of each data set if they differ."""
+    each = []
+    for setting in measurements.settings(figure):
+        try:
+            each.append(f"{measurements.seeds(figure.key, setting, method, method)[0].bytes:,}")
+        except MissingCellError:
+            each.append("–")
+    known = dict.fromkeys(text for text in each if text != "–")
+    return "; ".join(each) if len(known) > 1 else "".join(known) or "–"
 
 
 def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:

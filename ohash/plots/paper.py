@@ -10,7 +10,7 @@ import numpy as np
 
 from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, ONLINE, ONLINE_INPUTS, TIMED, Figure
+from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, LONG_AS_VECTORS, ONLINE, ONLINE_INPUTS, TIMED, Figure
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
 from ohash.paper.protocol import COMMON_R, learns_from, variant_title
@@ -103,8 +103,11 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
 
 
 def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
-    """Every method as a point: agreement with the distance and with the truth; named are OH, MMOH and the best."""
-    scores, recalls = {}, {}
+    """Every method as a point: agreement with the distance and with the truth; named are OH, MMOH and the best.
+
+    Codes as long as the vectors have their bytes in their names, and are compared with no other.
+    """
+    scores, recalls, names = {}, {}, {}
     for method in figure.all_methods:
         try:
             seeds = measured.seeds(figure.key, setting, method, method)
@@ -112,34 +115,40 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
             continue
         scores[method] = float(np.mean([seed.score(setting.truth) for seed in seeds]))
         recalls[method] = float(np.mean([seed.score("recall_10") for seed in seeds]))
+        length = f", {seeds[0].bytes:,} bytes" if method in LONG_AS_VECTORS else ""
+        names[method] = variant_title(method) + length
     truth = setting.truth_title
     title, named = f"{setting.title}, 64 bits", {*OURS, *figure.own_methods}
-    if scores:
-        best = max(scores, key=lambda one: scores[one])
-        learners = [one for one in scores if find(one).consumes in ONLINE_INPUTS]
+    alike = [one for one in scores if one not in LONG_AS_VECTORS]
+    if alike:
+        best = max(alike, key=lambda one: scores[one])
+        learners = [one for one in alike if find(one).consumes in ONLINE_INPUTS]
         online = max(learners, key=lambda one: scores[one], default=best)
-        named |= {best, online, max(recalls, key=lambda one: recalls[one])}
+        named |= {best, online, max(alike, key=lambda one: recalls[one]), max(recalls, key=lambda one: recalls[one])}
         title += f": on test queries {variant_title(best)} has the highest {truth}, {formats.share(scores[best])}"
         if online != best:
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
     drawn = [
-        _method_point(method, setting, recalls[method], scores[method], named=method in named) for method in scores
+        _method_point(method, names[method], setting, recalls[method], scores[method], named=method in named)
+        for method in scores
     ]
     (left, right), (lo, hi) = (share_limits(*(getattr(one, side) for one in drawn)) for side in ("x", "y"))
     means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
         f"Scores on test queries, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
-        "labels, grey from neither."
+        "labels, grey from neither. Squares are codes as long as the vectors."
     )
     x_axis = Axis("recall@10 by the original distance", lo=left, hi=right, format="share")
     y_axis = Axis(truth, lo=lo, hi=hi, format="share")
     return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
 
 
-def _method_point(method: str, setting: Setting, recall: float, score: float, *, named: bool) -> Series:
-    name, role = variant_title(method), LEARNS[learns_from(method, [setting])]
+def _method_point(method: str, name: str, setting: Setting, recall: float, score: float, *, named: bool) -> Series:
+    role = LEARNS[learns_from(method, [setting])]
     marker: Marker = "diamond" if find(method).consumes in ONLINE_INPUTS else "circle"
+    if method in LONG_AS_VECTORS:
+        marker = "square"
     return Series(
         name, np.array([recall]), np.array([score]), "points", role, label=name if named else "",
         listed=False, marker=marker,

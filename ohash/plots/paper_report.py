@@ -25,7 +25,7 @@ from ohash.paper.tables import (
 from ohash.paper.verdicts import CORRECTED, Part
 from ohash.plots import theme
 from ohash.plots.paper import charts
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.svg import to_svg
 from ohash.runtime.environment import environment
 
 SIGNS = {
@@ -139,8 +139,8 @@ def _protocol(measured: Measurements) -> str:
         "with fewer than three seeds it is widened by what seeds were seen to change. Several comparisons within one "
         "claim are corrected by Holm's procedure. Times are CPU seconds of the update on one thread.",
     )
-    found = sources(measured)
-    told = [] if found is None else [found.text, *found.differing[:MOST_LISTED]]
+    origins = sources(measured)
+    told = [] if origins is None else [origins.text, *origins.differing[:MOST_LISTED]]
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
     missing = not_drawn_text(measured, FIGURES.values())

@@ -36,9 +36,9 @@ def test_every_claim_names_its_figures_place_and_test():
 def test_nothing_run_is_nothing_told():
     measured = Measurements(Store(), FULL)
     for about_data in (one for one in CLAIMS if one.figures):
-        found = judge_claim(about_data, measured)
-        assert found.verdict == "not run yet" and found.parts and all(part.note for part in found.parts)
-        assert "has" in found.reason and "been run" in found.reason
+        judged = judge_claim(about_data, measured)
+        assert judged.verdict == "not run yet" and judged.parts and all(part.note for part in judged.parts)
+        assert "has" in judged.reason and "been run" in judged.reason
     assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
     assert all(chart.empty for figure in FIGURES.values() for chart in charts(measured, figure))
 
@@ -71,12 +71,12 @@ def finding(key, values, kind="labels"):
 
 
 def test_a_beta_of_six_tenths_is_shown_where_it_is_better_and_does_not_decide():
-    found = finding("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3]))
-    decisive, beside = found.parts
-    assert found.verdict == decisive.verdict == "holds" and not beside.decisive
+    judged = finding("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3]))
+    decisive, beside = judged.parts
+    assert judged.verdict == decisive.verdict == "holds" and not beside.decisive
     assert beside.what.startswith("β = 0.6 minus β = 0.") and beside.verdict == "does not hold"
     assert beside.effect.value == pytest.approx(0.1, abs=0.01)
-    assert "0.6" in found.claim.text and "neither supports nor refutes" in found.claim.test
+    assert "0.6" in judged.claim.text and "neither supports nor refutes" in judged.claim.test
     lower = finding("beta-best", by_beta([0.3, 0.4, 0.5, 0.6, 0.61, 0.5, 0.45, 0.4, 0.3]))
     assert lower.parts[1].verdict == "holds"
 
@@ -107,9 +107,9 @@ def test_mmoh_at_equal_bits_is_shown_with_the_claims_that_it_wins():
     told = Told(table)
     told.profile = replace(told.profile, bits=(32, 64, 128))
     setting = next(one for one in data.EMBEDDED if one.kind == "metric")
-    found = judge_claim(claim("ksh-metric"), told, [setting])
-    (beside,) = (part for part in found.parts if not part.decisive)
-    assert found.verdict == "holds" and beside.what == "equal bits: MMOH of 4 × 32 minus KSH of 128"
+    judged = judge_claim(claim("ksh-metric"), told, [setting])
+    (beside,) = (part for part in judged.parts if not part.decisive)
+    assert judged.verdict == "holds" and beside.what == "equal bits: MMOH of 4 × 32 minus KSH of 128"
     assert beside.verdict == "does not hold" and beside.effect.value == pytest.approx(-0.1, abs=0.02)
 
 
@@ -215,8 +215,8 @@ def test_new_queries_are_of_classes_that_had_not_arrived():
 
 def test_held_is_counted_by_dataset():
     always = replace(claim("kernel"), judge=lambda measured, setting: [Part(setting.title, "", None, "holds")])
-    found = judge_claim(always, Told({}), data.EMBEDDED)
-    assert found.held_text == "holds on 4 of 4" and found.verdict == "holds"
+    judged = judge_claim(always, Told({}), data.EMBEDDED)
+    assert judged.held_text == "holds on 4 of 4" and judged.verdict == "holds"
 
 
 def test_theorem_3_is_judged_on_streams_that_mmoh_itself_learns_and_needs_the_clipped_loss(monkeypatch):
@@ -247,10 +247,10 @@ def test_every_figure_and_claim_on_data_names_what_they_stand_for():
     measured = Measurements(Store(), QUICK)
     for one in CLAIMS:
         if one.figures:
-            found = judge_claim(one, measured)
-            assert found.data and all(
-                f"{part.title} (in place of {part.paper})" in found.stand_ins for part in found.data
+            judged = judge_claim(one, measured)
+            assert judged.data and all(
+                f"{part.title} (in place of {part.paper})" in judged.stand_ins for part in judged.data
             )
-            assert found.stand_ins in claims_html([found])
+            assert judged.stand_ins in claims_html([judged])
     for figure in FIGURES.values():
         assert not re.search(r"[Tt]he same\.|^The same[;,]", figure.ours), "the data are never the same"

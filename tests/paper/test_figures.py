@@ -31,15 +31,18 @@ def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
     assert {where.setting for where in measured.cells(FIGURES["texts"])} == {"words", "debian"}
 
 
-def test_every_method_here_is_in_one_figure_or_has_no_codes_of_r_bits():
+def test_every_method_here_is_in_the_figures_of_all_methods_with_64_bits_or_as_long_as_the_vectors():
     embedded = {key for key, spec in hashers().items() if spec.hasher.__module__.startswith("ohash.")}
-    assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "bbq", "turboquant", "random_codes"}
+    every = {*figures.EVERY, *figures.LONG_AS_VECTORS}
+    assert embedded - every == {"float", "random_codes"}, "references"
     for cell in (*FIGURES["methods"].sweep(QUICK).cells, *FIGURES["texts"].sweep(QUICK).cells):
         assert cell.params.model.r * getattr(cell.params.model, "T", 1) == 64
-    learn_labels = {key for key in figures.EVERY if find(key).supervision == "labels" and not find(key).pairwise}
+        whole = getattr(cell.params.model, "dims", "") == "all"
+        assert whole == (cell.params.method in figures.LONG_AS_VECTORS), "such codes have d dimensions, whatever r is"
+    learn_labels = {key for key in every if find(key).supervision == "labels" and not find(key).pairwise}
     by_distance = {where.method for where in Measurements(Store(), QUICK).cells(FIGURES["methods"])
                    if where.setting == "fashion-metric"}  # fmt: skip
-    assert by_distance == set(figures.EVERY) - learn_labels == set(FIGURES["texts"].methods)
+    assert by_distance == every - learn_labels == set(FIGURES["texts"].methods)
 
 
 def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
@@ -69,6 +72,7 @@ def test_a_figure_without_data_has_nothing_to_run():
     assert FIGURES["7"].sweep(QUICK, data.EMBEDDED[1:]).cells == () and not FIGURES["texts"].sweep(QUICK, ()).cells
 
 
+@pytest.mark.slow
 def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
     assert not FULL.left_out and not QUICK.left_out
     no_tracks = replace(FULL, left_out=(Omission("fasthash", "slow", ("tracks",)),))

@@ -67,8 +67,8 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
     row = recording._rows[key]
     values = row["values"].replace('"scores/test": {"map": 0', '"scores/test": {"map": 1')
     other = {**recording._rows, key: {**row, "values": values}}
-    (found,) = Measurements(run_store, TINY, Recording(recording.made, other)).disagreements()
-    assert found.point.x == 4 and found.recorded == pytest.approx(found.own + 1)
+    (difference,) = Measurements(run_store, TINY, Recording(recording.made, other)).disagreements()
+    assert difference.point.x == 4 and difference.recorded == pytest.approx(difference.own + 1)
 
 
 def test_cells_that_were_not_run_again_are_taken_over(run_store, recording, tmp_path):
@@ -116,8 +116,8 @@ def test_a_cell_keeps_its_commit_and_old_ones_stay_without(run_store, recording,
     assert "3 commits from first to abc123, which cell is of which is known for 1 of 4)" in both.text
     whole = Recording(both.made, {name: {**row, "commit": "abc123"} for name, row in both._rows.items()})
     assert "3 commits from first to abc123, each cell has its own)" in whole.text
-    (found,) = sources(differing(run_store, both, [key]), [FIGURES["3"]]).differing
-    assert found.endswith(" recorded at commit abc123")
+    (origins,) = sources(differing(run_store, both, [key]), [FIGURES["3"]]).differing
+    assert origins.endswith(" recorded at commit abc123")
 
 
 def test_what_ships_says_which_of_its_commits_are_clean_changed_and_unknown():
@@ -145,11 +145,12 @@ def test_a_cell_that_several_figures_share_differs_once(run_store, recording):
               if key in {cell.key for cell in cells}]  # fmt: skip
     assert having == ["3", "6", "8"] and measured.counts() == (4, 0)
     assert len(measured.disagreements()) == 1
-    found = sources(measured, [FIGURES["3"]])
-    assert "1 of yours differs" in found.text and len(found.differing) == 1
-    assert found.differing[0].startswith("figure 3, MMOH at 4 on") and ", seed 0: " in found.differing[0]
+    origins = sources(measured, [FIGURES["3"]])
+    assert "1 of yours differs" in origins.text and len(origins.differing) == 1
+    assert origins.differing[0].startswith("figure 3, MMOH at 4 on") and ", seed 0: " in origins.differing[0]
 
 
+@pytest.mark.slow
 def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store, recording, monkeypatch, capsys):
     monkeypatch.setitem(PROFILES, "quick", TINY)
     command = ["paper", "3", "--only-report", "--recorded", "--store"]

@@ -43,8 +43,8 @@ def test_every_embedded_data_set_is_in_a_figure_and_the_report_says_which_no_cla
 
 def test_no_claim_is_judged_on_data_that_stand_for_none_of_the_papers():
     told = Told({("kernel", "oh", kernel): value for kernel, value in (("rbf", 0.6), ("none", 0.5))})
-    found = judge_claim(claim("kernel"), told, (*data.EMBEDDED, *data.TEXTS))
-    assert {part.setting for part in found.parts} == {one.title for one in data.EMBEDDED}
+    finding = judge_claim(claim("kernel"), told, (*data.EMBEDDED, *data.TEXTS))
+    assert {part.setting for part in finding.parts} == {one.title for one in data.EMBEDDED}
     assert {one.kind for one in data.TEXTS}.isdisjoint({kind for one in CLAIMS for kind in one.kinds})
 
 
@@ -61,11 +61,11 @@ def test_clicks_are_judged_by_hits_and_a_table_of_methods_has_both_truths(tmp_pa
     measured = Measurements(Store(tmp_path), QUICK)
     scores = {"map": 0.06, "hit_10": 0.15, "recall_10": 0.29}
     for point in measured.cells(texts):
-        measured._results[point] = [SeedResult("", {"scores/test": scores})]
+        measured._results[point] = [SeedResult("", {"scores/test": scores, "numbers": {"bits": 64}})]
     table = figure_table(measured, texts)
     assert table.header[-2:] == ("Word vectors", "Debian packages")
     assert {row[3:] for row in table.rows} == {
-        ("mAP; hit@10 of clicks", "0.060", "0.150"), ("recall@10", "0.290", "0.290"),
+        ("8", "mAP; hit@10 of clicks", "0.060", "0.150"), ("8", "recall@10", "0.290", "0.290"),
     }  # fmt: skip
     assert len(table.rows) == 2 * len(texts.methods) and "hit@10 of clicks, then recall@10" in table.title
     words, debian = charts(measured, texts)
@@ -121,11 +121,38 @@ def test_own_runs_on_clicks_are_compared_with_the_recording_by_the_score_that_is
     assert re.search(r"OH at oh on debian.*, seed 0: hit@10 0\.0\d+ here, 0\.1\d+ recorded", line)
 
 
-def test_the_figures_of_all_methods_name_the_ones_that_they_leave_out():
+def test_the_figures_of_all_methods_say_which_codes_are_longer():
     ours = {key for key, spec in hashers().items() if key not in own_methods() and not spec.reference}
-    assert ours == {*figures.EVERY, *figures.SCALAR}, "a method belongs to one of the two"
+    assert ours == {*figures.EVERY, *figures.LONG_AS_VECTORS}, "a method belongs to one of the two"
     for key in ("methods", "texts"):
-        assert all(name in FIGURES[key].ours for name in ("sign", "BBQ", "int8", "TurboQuant"))
+        assert all(name in FIGURES[key].ours for name in ("sign", "BBQ", "int8", "TurboQuant", "RaBitQ"))
+        measured = Measurements(Store(), FULL, read_recording())
+        table = figure_table(measured, FIGURES[key])
+        sizes = {row[0]: row[3] for row in table.rows}
+        longer = {name for name, size in sizes.items() if size != "8"}
+        assert longer == {"Sign", "BBQ-style binary quantisation", "int8", "RaBitQ", "TurboQuant"}
+        assert (sizes["RaBitQ"], sizes["TurboQuant"]) == ("16", "12"), "two floats, and one"
+        widths = [measured.dataset(one).d for one in measured.settings(FIGURES[key])]
+        assert sizes["int8"] == "; ".join(f"{d:,}" for d in widths)
+        assert sizes["Sign"] == "; ".join(f"{-(-d // 8):,}" for d in widths)
+
+
+@pytest.mark.parametrize("key", ["methods", "texts"])
+def test_codes_as_long_as_the_vectors_are_drawn_with_their_bytes_and_never_called_the_best(key):
+    measured = Measurements(Store(), FULL, read_recording())
+    for setting, chart in zip(measured.settings(FIGURES[key]), charts(measured, FIGURES[key]), strict=True):
+        d = measured.dataset(setting).d
+        squares = {one.name: one for one in chart.series if one.marker == "square"}
+        bits = -(-d // 8)
+        assert set(squares) == {
+            f"Sign, {bits:,} bytes", f"BBQ-style binary quantisation, {bits + 8:,} bytes", f"int8, {d:,} bytes",
+        }  # fmt: skip
+        best = squares[f"int8, {d:,} bytes"]
+        assert best.label == best.name and best.x[0] == max(one.x[0] for one in chart.series), "nearly the distance"
+        assert not any(name.partition(",")[0] in chart.title for name in squares)
+        others = [one for one in chart.series if one.marker != "square"]
+        highest = max(others, key=lambda one: one.y[0])
+        assert f"{highest.name} has the highest" in chart.title and highest.label == highest.name
 
 
 def test_the_table_of_the_data_says_whose_neighbours_are_similar(tmp_path):

@@ -75,13 +75,13 @@ def test_one_seed_swings_and_several_speak_for_themselves():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=2))
 def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
-    found = share(values)
-    assert 0 <= found.low < found.high <= 1 and "± 10 points assumed" in found.interval
+    part = share(values)
+    assert 0 <= part.low < part.high <= 1 and "± 10 points assumed" in part.interval
     far = min(values) > 0.6 + 1e-9 or max(values) < 0.4 - 1e-9
     if far:
-        assert above(found, 0.5) != "cannot tell"
+        assert above(part, 0.5) != "cannot tell"
     elif 0.401 < min(values) and max(values) < 0.599:
-        assert above(found, 0.5) == "cannot tell"
+        assert above(part, 0.5) == "cannot tell"
 
 
 def test_every_interval_says_what_it_is():
@@ -92,9 +92,9 @@ def test_every_interval_says_what_it_is():
     assert range_over_seeds([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
     assert str(share([0.25, 0.25, 0.25])) == "25 %", "what has no width is no interval"
     part = Part("Digits", "OH", ratio([2.0], [1.0]), "holds")
-    found = Finding(claim("T-labels"), "holds", (part,))
-    assert part.effect.interval in claims_html([found]) and part.effect.interval in claims_table([found]).rows[0]
-    assert "95 %" not in claims_html([found])
+    finding = Finding(claim("T-labels"), "holds", (part,))
+    assert part.effect.interval in claims_html([finding]) and part.effect.interval in claims_table([finding]).rows[0]
+    assert "95 %" not in claims_html([finding])
     both = Finding(claim("T-labels"), "holds", (part, part))
     assert claims_html([both]).count(part.effect.interval) == 1, "what is so of all parts is said once"
     mixed = Finding(claim("T-labels"), "holds", (part, Part("Digits", "OH", share([0.3]), "holds")))
@@ -120,8 +120,8 @@ def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expe
         def arrays(self, seed):
             return totals[seed]
 
-    found = judge_claim(claim("tau"), Counted({}), [data.EMBEDDED[0]])
-    assert found.verdict == expected and [part.effect.value for part in found.parts] == pytest.approx(shares)
+    finding = judge_claim(claim("tau"), Counted({}), [data.EMBEDDED[0]])
+    assert finding.verdict == expected and [part.effect.value for part in finding.parts] == pytest.approx(shares)
 
 
 @pytest.mark.parametrize(("times", "expected"), [
@@ -133,8 +133,8 @@ def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, ex
     monkeypatch.setattr(
         cost_claims, "seconds_per_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[1] else times
     )
-    found = judge_claim(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
-    assert found.verdict == expected and f"{cost_claims.FLAT:g}" in found.claim.test
+    finding = judge_claim(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
+    assert finding.verdict == expected and f"{cost_claims.FLAT:g}" in finding.claim.test
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rotation and scalar quantisation: after a random rotation every coordinate is rounded to the same 2^B levels.
+"""TurboQuant: after a random rotation every coordinate is rounded to the same 2^B levels (scalar quantisation).
 
 Rotated uniformly, a coordinate of a unit vector is nearly normal with variance 1/d, whatever the data. So the levels
 are those of the best quantiser of a normal number (Lloyd, Max), and nothing is learnt:
@@ -155,7 +155,7 @@ class TurboQuant(RotatedAboutMean):
 
 HASHER = HasherSpec(
     hasher=TurboQuant,
-    title="Rotation and scalar quantisation (TurboQuant)",
+    title="TurboQuant (rotation and scalar quantisation)",
     aliases=("rotated scalar quantisation", "rotated scalar quantization"),
     cite="Zandieh, Daliri, Hadian, Mirrokni: TurboQuant: online vector quantization with near-optimal distortion rate, "
     "2025",
