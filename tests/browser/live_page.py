@@ -24,9 +24,9 @@ class LivePage:
 
     @property
     def pairs(self) -> int:
-        found = re.match(r"([\d,]+) pairs?", self.status)
-        assert found, self.status
-        return int(found[1].replace(",", ""))
+        match = re.match(r"([\d,]+) pairs?", self.status)
+        assert match, self.status
+        return int(match[1].replace(",", ""))
 
     @property
     def query(self) -> str:

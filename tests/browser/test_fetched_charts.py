@@ -63,6 +63,22 @@ def test_a_fetched_picture_is_what_charts_and_words_show(page: Any, server: Dash
     assert len(pictures()) <= rest + 1 and live.pairs == before, "a run at rest is not fetched"
 
 
+def test_a_moved_slider_is_shown_by_a_picture_that_the_browser_asks_for_at_once(page: Any, server: Dashboard) -> None:
+    live = LivePage(page, server.url, ENDLESS)
+    page.locator("canvas").nth(3).wait_for()
+    page.evaluate(WATCH)
+    live.until(lambda: page.evaluate("window.fetched").__len__() >= 2, what="two pictures that were fetched")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if PATH in request.url else None)
+    slider = page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").first
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    live.until(lambda: page.locator(".ohash-status").get_attribute("data-changes") == "1", what="the change")
+    assert sum("&changes=0" in one for one in asked) == 1
+    live.until(lambda: page.locator(".st-key-chip_beta").count() == 1, what="the chip of the change")
+    live.until(lambda: "beta%3A0.51" in live.query, what="the change in the address")
+
+
 def test_without_the_charts_of_streamlit_nothing_is_fetched_and_all_goes_on(page: Any, server: Dashboard) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if PATH in request.url else None)

@@ -2,7 +2,14 @@
 
 import pytest
 
-from ohash.ui.session.classroom import AWAY_SECONDS, LONGEST_NAME, LONGEST_PLACE, MOST_ENTRIES, Classroom
+from ohash.ui.session.classroom import (
+    AWAY_SECONDS,
+    LONGEST_NAME,
+    LONGEST_PLACE,
+    MOST_ENTRIES,
+    RELOAD_SECONDS,
+    Classroom,
+)
 
 
 def test_the_best_result_of_each_visitor_is_on_the_board_of_its_data():
@@ -53,6 +60,27 @@ def test_nobody_follows_a_page_that_has_gone():
     assert room.followed == "" and room.now == ("/data", 1), "the lecturer may come back to it"
     room.hear()
     assert room.followed == "/data"
+
+
+def test_a_page_that_is_closed_is_followed_no_more_and_one_loaded_again_is():
+    now = [100.0]
+    room = Classroom(clock=lambda: now[0])
+    assert not room.away, "nobody has led"
+    room.lead("/data", known=0)
+    room.leave()
+    now[0] += RELOAD_SECONDS / 2
+    assert room.followed == "/data" and not room.away
+    room.hear()
+    now[0] += AWAY_SECONDS / 2
+    assert room.followed == "/data", "it was loaded again"
+    room.leave()
+    now[0] += RELOAD_SECONDS
+    assert room.followed == "" and room.away
+    room.leave()
+    room.lead("/data", known=1)
+    assert room.followed == "/data" and not room.away, "she is back, in a new browser"
+    room.lead("", known=1)
+    assert not room.away, "she has stopped, not left"
 
 
 def test_a_place_that_was_overtaken_does_not_undo_the_newer_one():

@@ -184,9 +184,9 @@ def test_labels_give_classes() -> None:
     X, y = vectors()
     app = sent(page("own"), npy(X), npy(y, "y.npy"))
     app.segmented_control(key="view_metric").set_value("cosine").run()
-    found = {own.metric: own for own in app.session_state["ohash"].own.values()}
-    assert set(found) == {"l2", "cosine"}  # another distance, other data
-    dataset = found["cosine"]
+    own_by_metric = {own.metric: own for own in app.session_state["ohash"].own.values()}
+    assert set(own_by_metric) == {"l2", "cosine"}  # another distance, other data
+    dataset = own_by_metric["cosine"]
     assert (dataset.title, dataset.metric, len(dataset.class_names)) == ("x.npy with labels", "cosine", 3)
 
 
@@ -337,18 +337,18 @@ def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
 def test_projection_finds_the_plane() -> None:
     rng = np.random.default_rng(0)
     plane = rng.normal(size=(200, 2)) @ np.diag([5, 3]) @ np.linalg.qr(rng.normal(size=(30, 2)))[0].T
-    found = project(Dataset.from_arrays(plane))
-    assert sum(found.explained) == pytest.approx(1)
+    projected = project(Dataset.from_arrays(plane))
+    assert sum(projected.explained) == pytest.approx(1)
     exact = np.linalg.svd(plane - plane.mean(0))[1][:2]
     assert leading_singular_vectors(plane - plane.mean(0))[1][:2] == pytest.approx(exact)
 
 
 def test_examples_are_what_they_say() -> None:
     digits = load_by_key("digits")
-    found = draw_examples(digits)
+    examples = draw_examples(digits)
     assert digits.labels is not None
-    assert all(digits.labels[i] == digits.labels[j] for i, j in found.similar)
-    assert all(digits.labels[i] != digits.labels[j] for i, j in found.dissimilar)
+    assert all(digits.labels[i] == digits.labels[j] for i, j in examples.similar)
+    assert all(digits.labels[i] != digits.labels[j] for i, j in examples.dissimilar)
 
 
 def test_charts_say_what_they_show() -> None:

@@ -23,10 +23,11 @@ class Stage:
 
     def __init__(self) -> None:
         self.now: Frame | None = frame(1)
-        self.time, self.drawn = 100.0, 0
+        self.time, self.drawn, self.awaited = 100.0, 0, 0
         self.feed = Feed(self.draw, lambda: 0.1, clock=lambda: self.time)
 
-    def draw(self, shown: int, switches: ChartSwitches) -> Frame | None:
+    def draw(self, shown: int, switches: ChartSwitches, awaited: int) -> Frame | None:
+        self.awaited = awaited
         if self.now is None or self.now.seq == shown:
             return None
         self.drawn += 1
@@ -104,3 +105,11 @@ def test_few_pictures_are_kept(stage: Stage) -> None:
         stage.now = frame(seq)
         stage.send(DARK if seq % 2 else LIGHT)
     assert len(stage.feed._frames) == MOST_FRAMES
+
+
+@pytest.mark.parametrize(("changes", "awaited"), [("0", 1), ("3", 4), ("", 0), ("-1", 0), ("x", 0), ("9" * 30, 0)])
+def test_a_browser_whose_slider_was_moved_awaits_one_more_change(stage: Stage, changes: str, awaited: int) -> None:
+    stage.send()
+    stage.now = frame(2)
+    assert stage.ask("1", f"changes={changes}")[0] == 200
+    assert stage.awaited == awaited

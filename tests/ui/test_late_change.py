@@ -4,6 +4,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -148,3 +150,56 @@ def test_streamlit_draws_seldom_only_while_the_browser_fetches_pictures(
     runner.pause()
     wait(lambda: runner.state == "paused")
     assert page._interval(session) == usual, "nor a run at rest, whose last picture must not be late"
+
+
+def test_a_fetched_picture_waits_for_the_change_of_a_slider(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.playing = True
+    live_run.commit(session, session.params.with_values(pairs=10**8))
+    runner = live_run.runner(session)
+    wait(lambda: runner.state == "running" and runner.snapshot() is not None)
+    page._await_changes(runner, 0)
+    monkeypatch.setattr(page, "SLIDER_SECONDS", 60)
+    threading.Timer(0.02, partial(runner.set, beta=0.8)).start()  # the slider's own message comes later
+    page._await_changes(runner, 1)
+    shown = runner.snapshot()
+    assert shown is not None
+    assert [(change.name, change.value) for change in shown.params.changes] == [("beta", 0.8)]
+
+
+def test_a_slider_whose_message_is_lost_holds_no_picture_up(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.playing = True
+    live_run.commit(session, session.params.with_values(pairs=10**8))
+    runner = live_run.runner(session)
+    wait(lambda: runner.snapshot() is not None)
+    asleep: list[float] = []
+    clock = SimpleNamespace(sleep=asleep.append, monotonic=lambda: 10 + sum(asleep))
+    monkeypatch.setattr(page, "time", clock)
+    page._await_changes(runner, 1)
+    assert page.SLIDER_SECONDS <= sum(asleep) < 2 * page.SLIDER_SECONDS
+
+
+def test_a_moved_slider_draws_the_charts_unless_the_browser_fetches_them(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[list[str]] = []
+    monkeypatch.setattr(rail.st, "rerun", drawn.append)
+    session.playing = True
+    live_run.commit(session, session.params.with_values(pairs=10**8))
+    runner = live_run.runner(session)
+    wait(lambda: runner.state == "running" and runner.snapshot() is not None)
+    page._feed(session, runner)
+    session.begun = None  # not a moment ago, or a slider would start another run
+
+    def move(value: float) -> list[str]:
+        rail._change_in_fragment(session, "beta", value)
+        return drawn[-1]
+
+    assert move(0.6) == ["live", rail.CHIPS]
+    monkeypatch.setattr(feed.Feed, "fetched", True)
+    assert move(0.61) == [rail.CHIPS]
+    session.present = "1"
+    assert move(0.62) == ["live", rail.CHIPS], "the stage is not fetched"
+    session.present = ""
+    runner.pause()
+    wait(lambda: runner.state == "paused")
+    assert move(0.63) == ["live", rail.CHIPS], "nor a run at rest, though it was a moment ago"

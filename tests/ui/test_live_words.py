@@ -14,7 +14,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
 from ohash.plots.live import charts
 from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
-from ohash.plots.plotly import to_html
+from ohash.plots.renderers.plotly import to_html
 from ohash.ui.live import headline, on_charts, sharing
 from ohash.ui.live.details import how_to_read
 from ohash.ui.parts.sharing import run_file_stem

@@ -93,6 +93,7 @@ def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store: started.append(profile))

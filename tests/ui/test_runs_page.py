@@ -91,6 +91,7 @@ def test_selected_runs_are_drawn_and_compared(pictures: list[Snapshot]) -> None:
     assert list(compared["parameter"]) == ["C · aggressiveness", "seed"]
 
 
+@pytest.mark.slow
 def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> None:
     app = page(pictures[:1], 0)
     session = app.session_state["ohash"]
@@ -180,9 +181,9 @@ def test_the_session_is_a_run_store(pictures: list[Snapshot]) -> None:
 def test_what_differs() -> None:
     changed = experiment(r=32, changes=(Change(500, "beta", 0.4),))
     assert changed_settings(changed) == "r = 32, β = 0.4 at 500"
-    found = differences([changed, experiment(method="mmoh", T=2)])
-    assert found["T · models"] == ["–", "2"]
-    assert found["live changes"] == ["beta = 0.4 at 500", "–"]
+    lines = differences([changed, experiment(method="mmoh", T=2)])
+    assert lines["T · models"] == ["–", "2"]
+    assert lines["live changes"] == ["beta = 0.4 at 500", "–"]
     assert differences([changed, changed]) == {}
 
 

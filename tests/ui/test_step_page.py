@@ -61,6 +61,7 @@ def test_the_stages_of_a_pair_come_one_press_at_a_time(update: int) -> None:
     assert f"pair {update} of 400" in shown(press(app, "pair_back"))
 
 
+@pytest.mark.slow
 def test_all_stages_are_shown_of_every_pair_until_one_asks_for_less(update: int) -> None:
     app = opened(at=str(update))
     press(app, "stage_all")

@@ -11,7 +11,7 @@ from ohash.cli.new_method import template
 from ohash.engine.params import experiment
 from ohash.models import registry
 from ohash.plots import sweeps as charts
-from ohash.plots.plotly import figure, heat_figure
+from ohash.plots.renderers.plotly import figure, heat_figure
 from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
@@ -251,9 +251,9 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
     SweepExecution(two, alone, InlineExecutor()).run()
-    found = collect_points(two, alone)
-    drawn = charts.heat(two, found, "map", "beta", "C")
-    assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == found[1].mean() and not drawn.empty
+    points = collect_points(two, alone)
+    drawn = charts.heat(two, points, "map", "beta", "C")
+    assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == points[1].mean() and not drawn.empty
     assert len(heat_figure(drawn).data[1].customdata) == 4
     assert drawn.table().shape == (2, 3)
     several = build_sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])

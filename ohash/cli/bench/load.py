@@ -16,14 +16,14 @@ from typing import Any
 from ohash.cli.bench.results import Results
 from ohash.cli.bench.ui import open_live, slider_times
 from ohash.cli.lab import Dashboard
-from ohash.plots.pdf import available, chromium
+from ohash.plots.renderers.pdf import available, chromium
 
 LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
 OPENING, WATCHING = 30.0, 30.0  # seconds
 SHORT_VISIT = 3.0
 VISITS_AT_ONCE = 20
 VISITORS = 60  # of `bench --all`
-LABORATORY = 20  # visitors, each with a run of her own
+LABORATORIES = {5: "5 or more", 20: "1 or more"}  # visitors, each with a run of her own, and their pictures per second
 LEAVING = 15.0  # seconds after which the runs of closed tabs have stopped
 PAGES = 5  # real ones of a class, the lecturer's among them
 LONGEST_STAY = 3600.0  # seconds of its visitors, if nobody sends them away
@@ -35,9 +35,9 @@ def measure_load(n: int, results: Results) -> None:
         raise ValueError(f"--load must be a number of visitors >= 1, got {n}")
     print(f"{'visitors':34} {'pictures/s each':>22} {'longest gap':>12} {'first picture':>14} {'in line':>8}")
     _watch(f"{n} on one link", [LINK] * n, results, target="1 or more")
-    for some in dict.fromkeys((min(LABORATORY, n), n)):
-        target = "1 or more" if some <= LABORATORY else ""
-        _watch(f"{some} on different links", [f"{LINK}&seed={seed}" for seed in range(some)], results, target)
+    for some in dict.fromkeys((*(min(one, n) for one in LABORATORIES), n)):
+        links = [f"{LINK}&seed={seed}" for seed in range(some)]
+        _watch(f"{some} on different links", links, results, target=LABORATORIES.get(some, ""))
     if available():
         with chromium() as browser:
             measure_class(n, browser, results)

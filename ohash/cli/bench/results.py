@@ -15,7 +15,7 @@ SHORT = (  # its rows, by the beginnings of their names
     "faiss IndexBinaryFlat", "import and first learn", "watched run: share of the throughput without",
     "updates per second", "slider to redraw, median", "server CPU per update", "charts mounted again",
     "layout shift at 1280", "playground, as it opens: frames", "60 on one link: pictures",
-    "20 on different links: pictures",
+    "5 on different links: pictures", "20 on different links: pictures",
     "60 on one link and 5 pages: lecturer's slider to redraw, median",
 )  # fmt: skip
 MACHINE = ("system", "python", "numpy", "numba")

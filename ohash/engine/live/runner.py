@@ -28,7 +28,7 @@ from ohash.streams.dataset import Dataset
 # A paced run learns what is due this often.
 GATHER_SECONDS = 0.04
 NICENESS = 5  # of 19
-PUBLISH_SECONDS = 0.1
+PUBLISH_SECONDS = 0.08
 # What a paced run may catch up at most.
 SAVED_SECONDS = 0.2
 
@@ -213,6 +213,8 @@ class Runner(Background):
                 last_tick = now
                 limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunker.size) if going else 0
                 limit = min(chunker.size, goal - run.t) if behind else limit
+                if self._applied != acknowledged:  # somebody waits to see her change
+                    limit = min(limit, max(1, chunker.size // 8))
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
             if learnt:
                 budget = max(0.0, budget - learnt)
@@ -227,7 +229,7 @@ class Runner(Background):
                 return
             idle = not run.evaluating and limit < 1
             picture = (run.t, len(run.checkpoints.scores), run.evaluating, self.state, self._applied)
-            urgent = (idle and not going) or self._applied != acknowledged  # somebody waits to see her change
+            urgent = (idle and not going) or self._applied != acknowledged
             if picture != shown and (urgent or now - last_publish >= PUBLISH_SECONDS):
                 self._publish()
                 last_publish, shown, acknowledged = now, picture, self._applied

@@ -11,7 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from ohash.plots.chart import Chart
 from ohash.plots.glossary import with_cards
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.svg import to_svg
 from ohash.ui.parts.live_chart import CHART_KEYS
 from ohash.ui.session import live_run
 from ohash.ui.session.broadcast import PATH, Broadcast, ChartSwitches

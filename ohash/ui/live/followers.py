@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from ohash.plots.follow import follow_charts, tick_charts
-from ohash.plots.plotly import figure
+from ohash.plots.renderers.plotly import figure
 from ohash.production.watch import FollowerStatus, arrays, list_watched, read_watched
 from ohash.ui.compare import cards
 from ohash.ui.parts import static_chart

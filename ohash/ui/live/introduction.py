@@ -15,7 +15,7 @@ LESSON = "See codes form", "learn", 'header a[href$="/learn"]'
 
 
 def show() -> None:
-    """The sentences, the way to the Learn page, and a button that closes them; script.py and style.py do the rest."""
+    """The sentences, the way to the Learn page, and a button that closes them; page.js and style.css do the rest."""
     title, path, entry = LESSON
     with st.container(key="intro"):
         st.html(

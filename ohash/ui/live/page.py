@@ -36,10 +36,10 @@ from ohash.ui.workarounds.style import dark
 PREPARING = "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
+SLIDER_SECONDS = 0.2  # a moved slider is on its way at most so long
 FED_SECONDS = 1.0  # between two frames of Streamlit, where the browser fetches others in between
 CROWD_SECONDS = 3.0  # the pictures of a crowd come by themselves; this is how soon its end is noticed
 DRAWING = threading.Lock()
-FEEDS: weakref.WeakKeyDictionary[Runner, Feed] = weakref.WeakKeyDictionary()
 
 
 def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
@@ -81,7 +81,7 @@ def live_area(session: Session) -> None:
 def _interval(session: Session) -> float:
     runner = live_run.runner(session)
     crowded = crowd.is_crowded(session) and runner.state == "running"
-    fed = _may_be_fed(session, runner) and runner in FEEDS and FEEDS[runner].fetched
+    fed = live_run.may_be_fed(session, runner) and feed.is_fetched(runner)
     slowest = max(PHONE_SECONDS * session.narrow, FED_SECONDS * fed)
     return CROWD_SECONDS if crowded else max(live_run.hub().interval(), slowest)
 
@@ -203,28 +203,23 @@ def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> Non
             for drawing in drawings:
                 drawing.send()
             st.html(notes)
-    if now is not None and now.state == "running" and _may_be_fed(session, runner):
+    if now is not None and now.state == "running" and live_run.may_be_fed(session, runner):
         fed = _feed(session, runner)
         fed.send(frame_of(now, top, drawings, notes), switches)
         fetch_changes(f"{feed.PATH}/{fed.key}?{urlencode(switches.query())}", [drawing.key for drawing in drawings])
 
 
-def _may_be_fed(session: Session, runner: Runner) -> bool:
-    """Whether the run moves, and its pictures are for this session alone, and of this moment."""
-    apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
-    return runner.state == "running" and not apart and not live_run.hub().is_shared(session.id)
-
-
 def _feed(session: Session, runner: Runner) -> Feed:
     """The pictures that the browser fetches of a run, made once; it keeps neither run nor session alive."""
-    if runner in FEEDS:
-        return FEEDS[runner]
+    if runner in feed.FEEDS:
+        return feed.FEEDS[runner]
     run, viewer, hub = weakref.ref(runner), weakref.ref(session), live_run.hub()
 
-    def draw(shown: int, switches: ChartSwitches) -> Frame | None:
+    def draw(shown: int, switches: ChartSwitches, awaited: int) -> Frame | None:
         running, watching = run(), viewer()
-        if running is None or watching is None or not _may_be_fed(watching, running):
+        if running is None or watching is None or not live_run.may_be_fed(watching, running):
             return None
+        _await_changes(running, awaited)
         now = running.snapshot()
         if now is None or now.seq == shown or now.state != "running":
             return None
@@ -235,7 +230,17 @@ def _feed(session: Session, runner: Runner) -> Feed:
             hub.measure_frame(time.thread_time() - start)
         return frame_of(now, top, drawings, notes_html(watching, now, drawings))
 
-    return FEEDS.setdefault(runner, Feed(draw, lambda: hub.interval(FASTEST_SECONDS)))
+    return feed.FEEDS.setdefault(runner, Feed(draw, lambda: hub.interval(FASTEST_SECONDS)))
+
+
+def _await_changes(runner: Runner, number: int) -> None:
+    """Wait a moment until a slider that was moved in the browser has arrived, and the run has learnt with its value."""
+    deadline = time.monotonic() + SLIDER_SECONDS
+    while time.monotonic() < deadline:
+        now = runner.snapshot()
+        if now is None or len(now.params.changes) >= number:
+            return
+        time.sleep(0.002)
 
 
 def _remedy(session: Session) -> str:

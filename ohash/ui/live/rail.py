@@ -16,7 +16,7 @@ from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control
 from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
-from ohash.ui.session import live_run, own_data
+from ohash.ui.session import feed, live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
@@ -213,7 +213,10 @@ def _change_in_fragment(session: Session, key: str, value: Any) -> None:
     if anew or session.warnings:
         session.redraw = True
     else:
-        st.rerun(["live", CHIPS])
+        runner = live_run.runner(session)
+        # a browser that fetches pictures of a moving run has asked for this one by itself, see fetched_charts.js
+        fetched = live_run.may_be_fed(session, runner) and feed.is_fetched(runner)
+        st.rerun([CHIPS] if fetched else ["live", CHIPS])
 
 
 def _chosen_C(session: Session) -> dict[str, float]:

@@ -103,8 +103,8 @@ def _enter(session: Session) -> None:
 
 
 def _export(session: Session) -> None:
-    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
-    from ohash.plots.svg import to_svg  # noqa: PLC0415
+    from ohash.plots.renderers.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.renderers.svg import to_svg  # noqa: PLC0415
 
     now = live_run.runner(session).snapshot()
     if now is None:

@@ -11,7 +11,8 @@ MOST_BITS = 64
 MOST_ENTRIES = 100
 LONGEST_NAME, LONGEST_PLACE = 24, 8000
 SHOWN = 10
-AWAY_SECONDS = 45.0  # after which nobody follows a page that has gone
+AWAY_SECONDS = 90.0  # after which nobody follows a page that is silent; a hidden one speaks once per minute
+RELOAD_SECONDS = 6.0  # for a page that is loaded again to say so
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,18 @@ class Classroom:
         """Where the class is to be: with the lecturer while her page is open, and nowhere when it has been closed."""
         return self._now[0] if self._clock() - self._heard < AWAY_SECONDS else ""
 
+    @property
+    def away(self) -> bool:
+        """Whether the page that leads has been closed; the lecturer may come back to it."""
+        return bool(self._now[0]) and not self.followed
+
     def hear(self) -> None:
         """The page that leads is still open."""
         self._heard = self._clock()
+
+    def leave(self) -> None:
+        """The page that leads is being closed, or loaded again: unless it is soon heard, nobody follows it."""
+        self._heard = min(self._heard, self._clock() - AWAY_SECONDS + RELOAD_SECONDS)
 
     def lead(self, place: str, known: int) -> None:
         """The lecturer is on this page, path and query; "" ends it. Ignored if there were more places than `known`.

@@ -12,19 +12,20 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ohash.plots.echarts_changes import changes
-from ohash.plots.echarts_frame import Option
+from ohash.engine.live.runner import Runner
+from ohash.plots.renderers.echarts_changes import changes
+from ohash.plots.renderers.echarts_frame import Option
 from ohash.ui.session.broadcast import ChartSwitches
 
 PATH = "/ohash-changes"
-FASTEST_SECONDS = 0.1  # between two pictures
+FASTEST_SECONDS = 0.09  # between two pictures
 PATIENCE_SECONDS = 5.0  # a browser that has fetched nothing for so long does not
 ARRIVAL_SECONDS = 0.1  # a picture by way of Streamlit takes about so long
 MOST_FRAMES = 4
@@ -43,11 +44,15 @@ class Frame:
 
 
 class Feed:
-    """The pictures of one run; `draw` makes the newest, or None if that is the one shown, or none is to be fetched."""
+    """The pictures of one run.
+
+    `draw` makes the newest, or None if that is the one shown, or none is to be fetched; it waits a moment for one with
+    as many live changes as are awaited.
+    """
 
     def __init__(
         self,
-        draw: Callable[[int, ChartSwitches], Frame | None],
+        draw: Callable[[int, ChartSwitches, int], Frame | None],
         interval: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -56,7 +61,7 @@ class Feed:
         self._draw, self._interval, self._clock = draw, interval, clock
         self._frames: dict[tuple[int, ChartSwitches], Frame] = {}
         self._fetched_at = self._sent_at = -PATIENCE_SECONDS
-        _FEEDS[self.key] = self
+        _BY_KEY[self.key] = self
 
     @property
     def fetched(self) -> bool:
@@ -73,11 +78,11 @@ class Feed:
         kept = [(key, old) for key, old in self._frames.items() if key != (frame.seq, switches)]
         self._frames = dict([*kept, ((frame.seq, switches), frame)][-MOST_FRAMES:])
 
-    def changes(self, shown: int, switches: ChartSwitches) -> bytes | None:
+    def changes(self, shown: int, switches: ChartSwitches, awaited: int = 0) -> bytes | None:
         """The newest picture as JSON for a browser that shows the one of this number; None if there is none for it."""
         before = self._frames.get((shown, switches))
         under_way = self._clock() - self._sent_at < ARRIVAL_SECONDS
-        frame = None if before is None or under_way else self._draw(shown, switches)
+        frame = None if before is None or under_way else self._draw(shown, switches, awaited)
         if frame is None or before is None or before.charts.keys() != frame.charts.keys():
             return None
         merged = {key: changes(before.charts[key], option) for key, option in frame.charts.items()}
@@ -94,15 +99,26 @@ class Feed:
         return json.dumps(message, separators=(",", ":")).encode()
 
 
-_FEEDS: WeakValueDictionary[str, Feed] = WeakValueDictionary()
+_BY_KEY: WeakValueDictionary[str, Feed] = WeakValueDictionary()
+FEEDS: WeakKeyDictionary[Runner, Feed] = WeakKeyDictionary()
+
+
+def is_fetched(runner: Runner) -> bool:
+    """Whether a browser fetches the pictures of this run."""
+    return runner in FEEDS and FEEDS[runner].fetched
 
 
 async def send_changes(request: Request) -> Response:
-    """GET: what differs between the newest picture of a run and that of the number `shown`."""
-    feed, shown = _FEEDS.get(request.path_params["key"]), request.query_params.get("shown", "")
+    """GET: what differs between the newest picture of a run and that of the number `shown`.
+
+    With `changes`, the number of live changes in it, a slider was just moved, and a picture with one more is awaited.
+    """
+    feed, shown = _BY_KEY.get(request.path_params["key"]), request.query_params.get("shown", "")
     if feed is None or not NUMBER.fullmatch(shown):
         return Response(status_code=404)
-    body = await run_in_threadpool(feed.changes, int(shown), ChartSwitches.read(request.query_params))
+    seen = request.query_params.get("changes", "")
+    awaited = int(seen) + 1 if NUMBER.fullmatch(seen) else 0
+    body = await run_in_threadpool(feed.changes, int(shown), ChartSwitches.read(request.query_params), awaited)
     if body is None:
         return Response(status_code=204)
     headers = {"cache-control": "no-store", "content-encoding": "gzip"}

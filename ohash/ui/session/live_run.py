@@ -159,6 +159,12 @@ def await_change(session: Session) -> None:
         time.sleep(0.005)
 
 
+def may_be_fed(session: Session, runner: Runner) -> bool:
+    """Whether a browser may fetch pictures: the run moves, and they are for this session alone, and of this moment."""
+    apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
+    return runner.state == "running" and not apart and not hub().is_shared(session.id)
+
+
 def has_pending_change(session: Session, now: Snapshot | None) -> bool:
     """Whether a live change has been asked for that is not part of this snapshot."""
     return bool(session.pending) and (now is None or now.extra.get("ack", 0) < session.last_change)

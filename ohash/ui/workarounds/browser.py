@@ -11,7 +11,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token
 from ohash.ui.workarounds.slots import component_value
 
 # The browser reports once per load, and only if there is something to report: an ordinary laptop costs no extra run. A
-# value set while the component is being mounted can be lost, hence the timer. Clicks are reported by script.py.
+# value set while the component is being mounted can be lost, hence the timer. Clicks are reported by page.js.
 REPORT = """
 export default function ({ setStateValue, setTriggerValue }) {
   window.ohashTell = setTriggerValue;

@@ -4,7 +4,14 @@ Sent as elements they arrive after the first ones, and everything that the style
 layout shift of a first visit. Streamlit has no option for either, but takes middleware.
 """
 
+from pathlib import Path
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ohash.ui.workarounds.style import CSS
+
+SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")  # what the browser does by itself
+STYLE_AND_SCRIPT = f"<style>\n{CSS}</style>\n<script>\n{SCRIPT}</script>\n"
 
 DROPPED = (b"accept-encoding", b"if-none-match", b"if-modified-since")  # the answer must be whole and plain
 STALE = (b"content-length", b"etag", b"last-modified")

@@ -1,24 +1,21 @@
-"""What the browser does by itself where Streamlit has no option: keys, history, clicks, read-outs.
+// What the browser does by itself where Streamlit has no option: keys, history, clicks, read-outs.
+//
+// Keys: Streamlit reserves R (it runs the script again, which does no harm), so a button cannot have it; and a button with
+// the key Space takes it away from every other control reached with the keyboard. A key pressed before its button is
+// drawn is kept until it is.
+// History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
+// address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
+// Streamlit sends and writes the query that the server wrote last; of the playground, which writes its own, only the
+// browser knows the newest.
+// Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
+// and remembered as seen, a QR code fills the screen, a lesson is shown from its top; a curve over the pairs (ECharts
+// shows a hand there, and the pair in its read-out) opens Step by step at that pair.
+// Present mode: the keys 1 to 9 press the scenes, Escape presses Back.
+// Names of pictures: Streamlit calls every chart that is downloaded alike; data set, method, r and seed are added.
+// Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
+// Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
+// is painted.
 
-Keys: Streamlit reserves R (it runs the script again, which does no harm), so a button cannot have it; and a button with
-the key Space takes it away from every other control reached with the keyboard. A key pressed before its button is
-drawn is kept until it is.
-History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
-address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
-Streamlit sends and writes the query that the server wrote last; of the playground, which writes its own, only the
-browser knows the newest.
-Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
-and remembered as seen, a QR code fills the screen, a lesson is shown from its top; a curve over the pairs (ECharts
-shows a hand there, and the pair in its read-out) opens Step by step at that pair.
-Present mode: the keys 1 to 9 press the scenes, Escape presses Back.
-Names of pictures: Streamlit calls every chart that is downloaded alike; data set, method, r and seed are added.
-Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
-Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
-is painted.
-"""
-
-SCRIPT = """
-<script>
 if (!window.ohashKeys) {
   window.ohashKeys = true;
   const onLive = () => document.querySelector(".ohash-status");
@@ -125,7 +122,7 @@ if (!window.ohashKeys) {
   let charted = "";
   document.addEventListener("click", (event) => {
     const chart = event.target.closest && event.target.closest("[class*=st-key-chart_], [class*=st-key-more_]");
-    const name = chart && chart.className.match(/st-key-(?:chart|more)_(\\w+)/);
+    const name = chart && chart.className.match(/st-key-(?:chart|more)_(\w+)/);
     charted = name ? ({a: "score", b: "hills", c: "loss", d: "step-size"}[name[1]] || name[1]) : "";
   }, true);
   const overPairs = "a|c|tau_quantiles|both_truths|update_rate|bits|stale_gap|prequential|cost|certificate";
@@ -140,13 +137,13 @@ if (!window.ohashKeys) {
     const chart = on.tagName === "CANVAS" && on.closest(within);
     if (!chart || !ofPairs.test(chart.className) || on.parentElement.style.cursor !== "pointer") return;
     const told = [...chart.querySelectorAll("div")].find((one) => one.style.position === "absolute" && one.innerText);
-    const pairs = told && told.innerText.match(/^[\\d,]+/);
+    const pairs = told && told.innerText.match(/^[\d,]+/);
     if (pairs) takeApart(Math.max(0, Number(pairs[0].replaceAll(",", "")) - 1), 3);
   }, true);  // before ECharts moves its read-out to the pixel of the click
   const follow = HTMLAnchorElement.prototype.click;
   HTMLAnchorElement.prototype.click = function () {
     const run = document.querySelector(".ohash-status");
-    if (/\\.png$/.test(this.download) && run && run.dataset.file && charted)
+    if (/\.png$/.test(this.download) && run && run.dataset.file && charted)
       this.download = `${run.dataset.file}-${charted}.png`;
     return follow.call(this);
   };
@@ -189,5 +186,3 @@ if (!window.ohashKeys) {
   };
   requestAnimationFrame(beforeFrame);
 }
-</script>
-"""
