@@ -126,7 +126,7 @@ def test_wheel_carries_the_dashboard_and_opens_it(tmp_path: Path) -> None:
         "print(lab.app_file()); print(load_by_key('fashion').n)"
     )
     environment = {**os.environ, "PYTHONPATH": str(target), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env=environment, capture_output=True, text=True
     ).stdout.split()
-    assert found == [str(target / "ohash" / "_app" / "app.py"), "2500"]
+    assert done == [str(target / "ohash" / "_app" / "app.py"), "2500"]

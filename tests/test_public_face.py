@@ -82,6 +82,7 @@ def test_importing_ohash_is_light() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_every_method_is_a_class_of_models_at_once() -> None:
     code = (
         "import ohash; print(ohash.models.ITQ(r=8).r); "

@@ -126,8 +126,8 @@ def _show(snapshot: AdviceSnapshot) -> Verdict:
 def write(snapshot: AdviceSnapshot, answer: Verdict, folder: Path) -> list[str]:
     """All files of an answer; returns their names."""
     from ohash.plots.advice import CHARTS, found_by_bytes  # noqa: PLC0415 (heavy)
-    from ohash.plots.plotly import to_html  # noqa: PLC0415
-    from ohash.plots.svg import to_svg  # noqa: PLC0415
+    from ohash.plots.renderers.plotly import to_html  # noqa: PLC0415
+    from ohash.plots.renderers.svg import to_svg  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)
     charts = {name: found_by_bytes(snapshot, score) for name, score in CHARTS.items()}

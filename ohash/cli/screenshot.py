@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from ohash.cli.lab import Dashboard
-from ohash.plots.pdf import chromium
+from ohash.plots.renderers.pdf import chromium
 
 PAIRS = "Number(document.querySelector('.ohash-status')?.dataset.pairs) >= "
 LIVE = "document.querySelector('.ohash-status')?.textContent.includes('running')"

@@ -158,8 +158,8 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
     else:
         from ohash.plots import sweeps as charts  # noqa: PLC0415
         from ohash.plots.chart import HeatMap  # noqa: PLC0415
-        from ohash.plots.pdf import to_pdf  # noqa: PLC0415
-        from ohash.plots.svg import heat_to_svg, to_svg  # noqa: PLC0415
+        from ohash.plots.renderers.pdf import to_pdf  # noqa: PLC0415
+        from ohash.plots.renderers.svg import heat_to_svg, to_svg  # noqa: PLC0415
 
         views = charts.views(sweep)
         if not views:

@@ -124,6 +124,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
         parts.append(
             f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_against_floats(floats)}"
         )
+        parts.append(_about_floats(snapshot))
     left_out = _larger_codes_text(snapshot, codes)
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
 
@@ -317,6 +318,20 @@ def _against_floats(floats: Gap | None) -> str:
     return f", {'lower' if floats.difference > 0 else 'higher'} by {floats.magnitude}"
 
 
+def _about_floats(snapshot: ComparisonSnapshot) -> str:
+    """What exact search is, and why it does not reach 1."""
+    distance, size = DISTANCES[snapshot.setup.metric], f"{_float_bytes(snapshot):,} bytes each"
+    text = f"That is the order by {distance} of the vectors themselves, uncompressed, {size}"
+    if snapshot.setup.similar_by in ("metric", "topk"):
+        both_ways = "an item is also relevant if the query is among its own nearest, which that order does not show"
+        return f"{text}; {both_ways}" if snapshot.floats < LOSSLESS else text
+    return f"{text}, and has learnt nothing from {truth_name(snapshot)}"
+
+
+def _float_bytes(snapshot: ComparisonSnapshot) -> int:
+    return 4 * snapshot.setup.d
+
+
 def _learns_online(snapshot: ComparisonSnapshot, code: Code) -> bool:
     return snapshot.entries[code.entry].spec.consumes in ONLINE
 
@@ -383,7 +398,7 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     enough = [row for row in candidates if -row[2] >= TARGET_RECALL]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(candidates, key=lambda row: row[2])
     reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
-    floats = 4 * snapshot.setup.d
+    floats = _float_bytes(snapshot)
     ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
         f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of "

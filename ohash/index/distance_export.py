@@ -15,6 +15,7 @@ from ohash.core.arrays import Reals
 from ohash.index.export import map_steps
 from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
 from ohash.models.registry import find
+from ohash.runtime.archive import save_arrays
 from ohash.runtime.frames import Arrays
 
 ITEMS_FILE = "items.npz"
@@ -89,16 +90,16 @@ def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path
         "def search(queries, k):",
         f'    """Rows and squared distances of the k nearest, by the distance of {find(str(model.key)).title}."""',
         "    X = np.asarray(queries, np.float32)", *(f"    {step}" for step in first), "    Q = X.astype(np.float64)",
-        "    found = np.empty((len(Q), N), np.float32)", "    for start in range(0, N, BLOCK):",
+        "    distances = np.empty((len(Q), N), np.float32)", "    for start in range(0, N, BLOCK):",
         "        some = slice(start, start + BLOCK)", *(f"        {step}" for step in steps),
-        "        found[:, some] = D", "    rows = np.argsort(found, axis=1, kind='stable')[:, :k]",
-        "    return rows, np.take_along_axis(found, rows, axis=1)",
+        "        distances[:, some] = D", "    rows = np.argsort(distances, axis=1, kind='stable')[:, :k]",
+        "    return rows, np.take_along_axis(distances, rows, axis=1)",
     ]  # fmt: skip
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "search.py").write_text("\n".join(lines) + "\n")
     with (folder / ITEMS_FILE).open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        save_arrays(file, arrays)
     return [folder / "search.py", folder / ITEMS_FILE]
 
 

@@ -37,6 +37,7 @@ from ohash.index.engines.base import CodeFacts, page_text
 from ohash.index.engines.faiss import binary_index
 from ohash.index.engines.pgvector import bit_strings
 from ohash.models.base import LinearHasher, OnlineHasher
+from ohash.runtime.archive import save_arrays
 from ohash.runtime.frames import Arrays
 
 TARGETS = tuple(engines())
@@ -194,7 +195,7 @@ def write_encoder(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "encoder.py").write_text(source)
     with (folder / ENCODER_FILE).open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        save_arrays(file, arrays)
     (folder / "encoder.md").write_text(ENCODER_PAGE, encoding="utf-8")
     return [folder / "encoder.py", folder / ENCODER_FILE, folder / "encoder.md"]
 

@@ -22,6 +22,7 @@ from ohash.core.arrays import Reals
 from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
+from ohash.runtime.archive import save_arrays
 from ohash.runtime.frames import Arrays
 
 PAGE = """\
@@ -155,4 +156,4 @@ def _queries(steps: list[str], d: int) -> str:
 
 def _save(file: Path, arrays: Arrays | dict[str, npt.NDArray[Any]]) -> None:
     with file.open("wb") as stream:
-        np.savez(stream, allow_pickle=False, **arrays)
+        save_arrays(stream, arrays)

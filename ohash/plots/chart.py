@@ -54,7 +54,8 @@ class Axis:
 class Series:
     """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
 
-    `label` are words beside its last point; labels of several series are kept apart.
+    `label` are words beside its last point; labels of several series are kept apart. An `optional_label` is left out
+    where it would lie on a line or on another label.
     `spread` is the half width of a band around it. `marker` is the shape of its points, and series of one `group` stand
     together in the legend: both are for what stands still (Plotly and SVG). `notes` are words for each point, which
     Plotly shows under the pointer.
@@ -72,6 +73,7 @@ class Series:
     most: int = 400
     listed: bool = True
     label: str = ""
+    optional_label: bool = False
     spread: Values | None = None
     marker: Marker | None = None
     group: str = ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.plotly import figure
+from ohash.plots.renderers.plotly import figure
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import Overview, item_name
 

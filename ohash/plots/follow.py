@@ -7,7 +7,7 @@ import numpy as np
 
 from ohash.core.arrays import Floats
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.svg import to_svg
 
 RELOAD_SECONDS = 5
 MOST_MARKS = 20

@@ -4,7 +4,7 @@ Where the labels of upright marks go: above the plot, none over another, and no 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,12 +12,14 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.plots import formats
-from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.thinning import drawable
+from ohash.plots import formats, label_room
+from ohash.plots.chart import Axis, Chart, Mark, Series, Values
+from ohash.plots.thinning import drawable, thin
 
 # Width of a character in units of the type size, on the generous side; capitals, m and w are wider.
 CHARACTER, WIDE = 0.53, 0.76
+# A plot on a small laptop, compared with the width it is supposed to have.
+NARROWER = 0.7
 
 
 def text_width(text: str, size: float) -> float:
@@ -120,13 +122,24 @@ def position(value: float, lo: float, hi: float, scale: str) -> float:
     return (value - lo) / (hi - lo) if hi > lo else 0.0
 
 
+def _positions(values: Values, lo: float, hi: float, scale: str) -> Values:
+    """`position` of many values, all positive on a logarithmic axis."""
+    if scale == "log":
+        values, lo, hi = np.log10(values), math.log10(lo), math.log10(hi)
+    return (values - lo) / (hi - lo) if hi > lo else np.zeros(len(values))
+
+
 @dataclass(frozen=True)
 class SideLabel:
-    """A label beside the plot, or beside a lone point; `at` is where it belongs, `up` how far it must move."""
+    """A label beside the plot, or beside a lone point; `at` is where it belongs, `up` how far it must move.
+
+    One that is `over` its line ends where the line does.
+    """
 
     of: Series | Mark
     at: tuple[float, float]
     up: float
+    over: bool = False
 
 
 def with_labels(chart: Chart) -> list[Series | Mark]:
@@ -135,10 +148,12 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
     return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
 
 
-def labels(chart: Chart, width: float, height: float, size: float) -> list[SideLabel]:
+def labels(chart: Chart, width: float, height: float, size: float, narrowest: float | None = None) -> list[SideLabel]:
     """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
-    Where they would overlap, or cover a lone point, they are moved up or down.
+    Where they would overlap, or cover a lone point, they move up or down; an optional one without room is left out. Of
+    a plot that follows the width of the window, `narrowest` is the smallest at which labels must not overlap: what is
+    apart there is so in a wider one.
     """
     several = with_labels(chart)
     if not several:
@@ -151,12 +166,15 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[SideL
         else:
             drawn = drawable(one, chart)
             wanted.append((one, (min(float(drawn.x[-1]), x_ends[1]), float(drawn.y[-1]))))
-    places = [
-        (position(x, *x_ends, chart.x.scale) * width, text_width(one.label, size),
-         position(y, *y_ends, chart.y.scale) * height)
-        for one, (x, y) in wanted
-    ]  # fmt: skip
-    moved = spread(places, 1.2 * size, 0, height)
+    places, close = (
+        [
+            (position(x, *x_ends, chart.x.scale) * across, text_width(one.label, size),
+             position(y, *y_ends, chart.y.scale) * height)
+            for one, (x, y) in wanted
+        ]
+        for across in (width, narrowest or width)
+    )  # fmt: skip
+    moved = spread(close, 1.2 * size, 0, height)
     if all(isinstance(one, Series) and one.kind == "points" for one in several):
         dots = [
             (position(float(x), *x_ends, chart.x.scale) * width, position(float(y), *y_ends, chart.y.scale) * height)
@@ -164,8 +182,62 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[SideL
             if one.kind == "points"
             for x, y in zip(one.x, one.y, strict=True)
         ]
-        moved = avoid(places, moved, dots, size, height)
-    return [SideLabel(one, at, to - up) for (one, at), (_, _, up), to in zip(wanted, places, moved, strict=True)]
+        moved = avoid(places, moved, dots, size, height, close)
+    inside = [
+        at for at, (one, (x, _)) in enumerate(wanted)
+        if isinstance(one, Series) and one.optional_label and one.kind == "line" and x < x_ends[1]
+    ]  # fmt: skip
+    heights, over = dict(enumerate(moved)), set[int]()
+    if inside:
+        others = [at for at in range(len(wanted)) if at not in inside]
+        apart = spread([places[at] for at in others], 1.2 * size, 0, height)
+        heights = dict(zip(others, apart, strict=True))
+        placed = _inside(chart, inside, places, heights, width, height, size)
+        heights |= {at: text.y for at, text in placed.items()}
+        over = {at for at, text in placed.items() if text.over}
+    return [
+        SideLabel(one, at, heights[k] - places[k][2], k in over)
+        for k, (one, at) in enumerate(wanted)
+        if k in heights
+    ]  # fmt: skip
+
+
+def _inside(
+    chart: Chart,
+    inside: Sequence[int],
+    places: Sequence[tuple[float, float, float]],
+    beside: Mapping[int, float],
+    width: float,
+    height: float,
+    size: float,
+) -> dict[int, label_room.Text]:
+    """Labels inside the plot that have room there; in a wider plot they cover less of the lines."""
+    named = {id(one): at for at, one in enumerate(with_labels(chart))}
+    x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
+
+    def across(x: float) -> float:
+        return min(1.0, position(x, *x_ends, chart.x.scale)) * NARROWER * width
+
+    def up(y: float) -> float:
+        return position(y, *y_ends, chart.y.scale) * height
+
+    lines: dict[int, label_room.Line] = {}
+    for k, one in enumerate(chart.series):
+        drawn = thin(one, chart)
+        if one.kind in ("line", "step", "hold") and one.width and one.opacity and len(drawn.x):
+            x = NARROWER * width * np.minimum(1.0, _positions(drawn.x, *x_ends, chart.x.scale))
+            lines[named.get(id(one), -1 - k)] = x, height * _positions(drawn.y, *y_ends, chart.y.scale)
+    for k, mark in enumerate(chart.marks, len(chart.series)):
+        level = mark.axis == "y"
+        ends = (0.0, NARROWER * width) if level else (across(mark.at), across(mark.at))
+        lines[-1 - k] = np.array(ends), np.array([up(mark.at)] * 2 if level else [0.0, height])
+
+    def text(at: int, y: float) -> label_room.Text:
+        x, wide, _ = places[at]
+        return label_room.Text(NARROWER * x, y, wide)
+
+    texts = {at: text(at, places[at][2]) for at in inside}
+    return label_room.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height)
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:
@@ -194,26 +266,35 @@ def avoid(
     dots: Sequence[tuple[float, float]],
     size: float,
     hi: float,
+    close: Sequence[tuple[float, float, float]] = (),
 ) -> list[float]:
     """Heights of the texts right of their points at (x, width, y), moved on where they would cover one of the dots.
+
+    `close` are the places by which texts may meet each other, if not the same.
 
     >>> avoid([(0, 20, 10)], [10.0], [(0, 10), (15, 12)], 10, 100), avoid([(0, 20, 10)], [10.0], [(0, 10)], 10, 100)
     ([2.0], [10.0])
     """
     taken: list[tuple[float, float, float]] = []
 
-    def is_free(left: float, right: float, y: float) -> bool:
-        covers = any(left < x + size / 2 and x - size / 2 < right and abs(y - at) < size for x, at in dots)
-        return not covers and all(b <= left or right <= a or abs(y - at) >= 1.2 * size - 1e-9 for a, b, at in taken)
+    def ends(place: tuple[float, float, float]) -> tuple[float, float]:
+        left = place[0] + 0.55 * size  # clear of its own dot
+        return left, left + place[1]
+
+    def covers_dot(at: int, y: float) -> bool:
+        left, right = ends(places[at])
+        return any(left < x + size / 2 and x - size / 2 < right and abs(y - dot) < size for x, dot in dots)
+
+    def meets_text(at: int, y: float) -> bool:
+        left, right = ends((close or places)[at])
+        return not all(b <= left or right <= a or abs(y - text) >= 1.2 * size - 1e-9 for a, b, text in taken)
 
     moved = [float(height) for height in heights]
     for at in sorted(range(len(places)), key=moved.__getitem__):
-        left = places[at][0] + 0.55 * size  # clear of its own dot
-        right = left + places[at][1]
         steps = sorted((0.2 * size * k for k in range(-20, 21)), key=abs)
         tried = (moved[at] + step for step in steps if 0 <= moved[at] + step <= hi)
-        moved[at] = next((y for y in tried if is_free(left, right, y)), moved[at])
-        taken.append((left, right, moved[at]))
+        moved[at] = next((y for y in tried if not covers_dot(at, y) and not meets_text(at, y)), moved[at])
+        taken.append((*ends((close or places)[at]), moved[at]))
     return moved
 
 

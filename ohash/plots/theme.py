@@ -18,6 +18,7 @@ SIZE = 12
 SIZE_COMPACT = 11
 SIZE_STAGE = 17
 THIN, NORMAL, THICK = 1.0, 1.75, 2.5
+READABLE = 4.5  # contrast of text
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,16 @@ def colour(role: str, dark: bool = False) -> str:
             raise ValueError(f"role must be one of {', '.join(sorted(ROLES))} or method:<key>, got {role!r}")
         pair = _OTHERS[zlib.crc32(role.encode()) % len(_OTHERS)]
     return pair[int(dark)]
+
+
+def text_colour(role: str, dark: bool = False) -> str:
+    """The colour of words about something drawn in this role: its own where it can be read (WCAG 1.4.3), or faint ink.
+
+    >>> text_colour("pinned") == colour("pinned"), text_colour("ghost") == LIGHT.faint
+    (True, True)
+    """
+    own, under = colour(role, dark), ground(dark)
+    return own if contrast(own, under.background) >= READABLE else under.faint
 
 
 def light_to_dark() -> dict[str, str]:

@@ -24,9 +24,9 @@ def list_files(system: Any, folder: str) -> dict[str, int]:
     """Sizes in bytes of all files under a folder, by their path within it; nothing if it is not there."""
     from pyarrow import fs  # noqa: PLC0415
 
-    found = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+    entries = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
     start = len(folder.rstrip("/")) + 1
-    return {info.path[start:]: info.size for info in sorted(found, key=lambda one: one.path) if info.is_file}
+    return {info.path[start:]: info.size for info in sorted(entries, key=lambda one: one.path) if info.is_file}
 
 
 def read_bytes(system: Any, path: str) -> bytes:

@@ -47,18 +47,18 @@ class StalenessPrice:
             pairs = f"{self.queries} similar pair{'s' * (self.queries != 1)}"
             return f"what stale codes cost cannot be told from {pairs} in a batch; it takes {LEAST_QUERIES}"
         cost = f"encoding {self.items:,} items again takes {self.encode_seconds:.3g} core seconds"
-        found = f"{100 * abs(self.lost):.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
+        hits = f"{100 * abs(self.lost):.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
         if self.lost < 0:
-            return f"re-encoding does not pay: the deployed codes gain {found}; {cost}"
+            return f"re-encoding does not pay: the deployed codes gain {hits}; {cost}"
         if self.lost <= self.half_width:
-            return f"re-encoding does not pay, as far as can be told: the deployed codes lose {found}; {cost}"
+            return f"re-encoding does not pay, as far as can be told: the deployed codes lose {hits}; {cost}"
         if hit_value is None:
             return (
-                f"the deployed codes lose {found}; {cost}, as much as {self.encode_seconds / self.lost:.3g} core "
+                f"the deployed codes lose {hits}; {cost}, as much as {self.encode_seconds / self.lost:.3g} core "
                 "seconds per hit and query"
             )
         queries = self.encode_seconds / (self.lost * hit_value)
-        return f"the deployed codes lose {found}; {cost}: it pays after {queries:,.0f} queries"
+        return f"the deployed codes lose {hits}; {cost}: it pays after {queries:,.0f} queries"
 
 
 def price_staleness(model: Any, deployed: Any, X: Array, triples: npt.NDArray[np.int64], seed: int) -> StalenessPrice:

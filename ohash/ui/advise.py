@@ -13,8 +13,8 @@ from ohash.advice.results import AdviceSnapshot
 from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import Verdict
 from ohash.plots.advice import CHARTS, found_by_bytes
-from ohash.plots.plotly import figure, to_html
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.plotly import figure, to_html
+from ohash.plots.renderers.svg import to_svg
 from ohash.tables import rows_to_csv
 from ohash.ui.parts import background_work, catalogue, static_chart
 from ohash.ui.parts.controls import control

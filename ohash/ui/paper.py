@@ -21,7 +21,7 @@ from ohash.paper.sources import sources
 from ohash.paper.tables import bibtex, claims_table, coverage_text, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.svg import to_svg
 from ohash.plots.theme import colour
 from ohash.store.store import Store, StoreError
 from ohash.sweeps import launch
@@ -175,17 +175,17 @@ def source(results: Results) -> None:
     """Where the numbers come from: recorded, run here, or both, and whether the two agree."""
     if results.measured.recording is None:
         return
-    found = sources(results.measured)
-    if found is None:
+    origins = sources(results.measured)
+    if origins is None:
         return
-    if not found.differing:
+    if not origins.differing:
         own, _ = results.measured.counts()
-        st.caption(found.text if own else f"{found.text} Reproduce here replaces the recorded ones by your own.")
+        st.caption(origins.text if own else f"{origins.text} Reproduce here replaces the recorded ones by your own.")
         return
-    st.warning(f"{found.text} The largest difference is {found.differing[0]}.", icon=":material/difference:")
-    if len(found.differing) > 1:
+    st.warning(f"{origins.text} The largest difference is {origins.differing[0]}.", icon=":material/difference:")
+    if len(origins.differing) > 1:
         with st.expander("All that differ"):
-            st.markdown("\n".join(f"- {one}" for one in found.differing))
+            st.markdown("\n".join(f"- {one}" for one in origins.differing))
 
 
 def data(results: Results) -> None:

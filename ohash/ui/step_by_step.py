@@ -14,11 +14,12 @@ from ohash.models.registry import find
 from ohash.plots.code_strips import STRIP_WIDTH, drawn_width
 from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
 from ohash.plots.pair import RULES, Stage, stages
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.plotly import figure
+from ohash.plots.renderers.svg import to_svg
 from ohash.plots.theory import first_C, negative_from, streams, theory
 from ohash.streams.dataset import Dataset
 from ohash.ui.parts import present, static_chart
-from ohash.ui.parts.items import pair_html
+from ohash.ui.parts.items import items_html, pair_html
 from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
 from ohash.ui.session import address, live_run, own_data, step_link, view_state
@@ -29,6 +30,8 @@ from ohash.ui.workarounds.style import dark
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
 LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
 LINE = 14  # millimetres that a third equation takes from it
+READABLE = 0.75  # of the size of strips, whose type is then of 12 pixels
+ON_A_PHONE = 210  # pixels that a chart has there between its margins
 WRONG, STREAM_C = 5, 0.1  # of the streams of the theory: % of wrong answers, and C
 PARTS = ("The update", "Its theory")
 
@@ -164,20 +167,28 @@ def _choose_items(session: Session, microscope: Microscope) -> None:
     with st.popover("Own two items", key="own_items"):
         last = microscope.dataset.n - 1
         first = session.own_pair or (0, min(1, last), 1)
-        i = st.number_input("row i", 0, last, first[0], key="own_i")
-        j = st.number_input("row j", 0, last, first[1], key="own_j")
+        i = _choose_item(microscope.dataset, "i", first[0])
+        j = _choose_item(microscope.dataset, "j", first[1])
         kinds = list(step_link.KINDS)
         similar = st.radio("They are", kinds, kinds.index(step_link.kind_of(first[2])), horizontal=True, key="own_s")
         s = step_link.KINDS[similar]
         st.button(
             "Use them",
             key="own_use",
-            on_click=once_per_press(partial(_go, session, session.pair or 0, (int(i), int(j), s))),
+            on_click=once_per_press(partial(_go, session, session.pair or 0, (i, j, s))),
         )
         if session.own_pair is not None:
             st.button(
                 "Back to the stream", key="own_end", on_click=once_per_press(partial(_go, session, session.pair or 0))
             )
+
+
+def _choose_item(dataset: Dataset, name: str, first: int) -> int:
+    """A row by its number, beside what it is."""
+    with st.container(horizontal=True, key=f"own_item_{name}", vertical_alignment="center"):
+        row = int(st.number_input(f"row {name}", 0, dataset.n - 1, first, key=f"own_{name}", width=150))
+        st.html(items_html(dataset, [row]), width="content")
+    return row
 
 
 def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) -> None:
@@ -328,12 +339,13 @@ def _symbols(stage: Stage) -> None:
 def _stage(number: int, stage: Stage) -> None:
     _words(number, stage)
     if stage.strips:
-        _picture(stage.strips, stage.text, "max-width:100%")
+        _picture(stage.strips, stage.text, f"max-width:100%;min-width:{READABLE * drawn_width(stage.strips):.0f}px")
     for line in stage.tex:
         st.latex(line)
     _symbols(stage)
     if stage.chart is not None:
-        static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
+        drawing = figure(stage.chart, dark(), ON_A_PHONE)
+        static_chart.show(stage.chart, f"stage_{stage.title}", stage.height, drawing)
 
 
 def _large_stage(number: int, shown: list[Stage]) -> None:
@@ -357,7 +369,7 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
 def _picture(svg: str, alt: str, size: str) -> None:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     image = f'<img alt="{html.escape(alt)}" src="{source}" style="{size}">'
-    st.html(image)
+    st.html(f'<div class="ohash-scroll" tabindex="0" role="group" aria-label="{html.escape(alt)}">{image}</div>')
 
 
 def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:

@@ -14,8 +14,8 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import distance_text, verdict_on
 from ohash.plots.live.charts import film
-from ohash.plots.picture import font, to_picture
-from ohash.plots.svg import POINT, to_svg
+from ohash.plots.renderers.picture import font, to_picture
+from ohash.plots.renderers.svg import POINT, to_svg
 from ohash.streams.dataset import Dataset
 
 WIDTH, HEIGHT = 1280, 720

@@ -121,7 +121,8 @@ def widget_script() -> str:
     return (
         f"{script()}\nfunction render({{ model, el }}) {{\n"
         f"  el.innerHTML = {json.dumps(markup())};\n"
-        '  el.dataset.lmSuppressShortcuts = "true";\n'
+        # JupyterLab compares its selectors with the focused element before it looks at those around it
+        '  el.addEventListener("focusin", ({ target }) => { target.dataset.lmSuppressShortcuts = "true"; });\n'
         f'  return mountPlayground(el, {colours()}, {{ address: "none", start: model.get("start") }});\n'
         "}\nexport default { render };\n"
     )

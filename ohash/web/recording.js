@@ -6,6 +6,7 @@
   const [scrub, says, play, look] = [".scrub", ".says", ".play", ".look"].map(find);
   const last = frames.length - 1;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const narrow = matchMedia("(max-width: 40rem)"); // where wide drawings would have tiny type
   const over = find(".continuation");
   let at = last, timer = 0, leave = () => {};
 
@@ -27,6 +28,14 @@
     return item;
   }
 
+  // A line of SVG; a narrow picture has the curves of the wide one, with other axes.
+  function lineOf(line) {
+    if (!Array.isArray(line)) return texts[line];
+    const [number, across, right, up, down] = line;
+    const move = (_, x, y) => `${(across * x + right).toFixed(2)} ${(up * y + down).toFixed(2)}`;
+    return texts[number].replace(/ d="[^"]*"/g, (points) => points.replace(/(-?[\d.]+) (-?[\d.]+)/g, move));
+  }
+
   function show(moment) {
     at = Math.min(last, Math.max(0, moment));
     const { pairs, says: words, charts, gallery } = frames[at];
@@ -35,10 +44,10 @@
     scrub.setAttribute("aria-valuetext", count);
     find(".pairs").textContent = count;
     says.textContent = words;
-    for (const [name, { title, caption, svg }] of Object.entries(charts)) {
+    for (const [name, { title, caption, ...svg }] of Object.entries(charts)) {
       const figure = find(`[data-chart=${name}]`);
       figure.querySelector("figcaption").textContent = title;
-      figure.querySelector(".picture").innerHTML = svg.map((line) => texts[line]).join("\n");
+      figure.querySelector(".picture").innerHTML = svg[narrow.matches ? "narrow" : "wide"].map(lineOf).join("\n");
       figure.querySelector("p").textContent = texts[caption];
     }
     find(".right").textContent = gallery.right && `(${gallery.right})`;
@@ -83,6 +92,7 @@
   });
   scrub.addEventListener("input", () => goTo(Number(scrub.value)));
   play.addEventListener("click", toggle);
+  narrow.addEventListener("change", () => show(at));
 
   const { style } = document.documentElement;
   let dark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -21,11 +21,14 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import distance_text, item_name, mean_note, picture_of, right_of, ties_note, verdict_on
 from ohash.plots.live.charts import film
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.svg import to_svg
 from ohash.streams.dataset import Dataset
 
 FOLDER = Path(__file__).parent
 SIZES = {"score": (150.0, 62.0), "hills": (110.0, 62.0), "loss": (130.0, 54.0), "tau": (130.0, 54.0)}  # millimetres
+ON_A_PHONE = 82.0, 62.0  # millimetres
+LONG, ABOVE = 300, 1.0  # letters of a line that is a curve; points by which the clipping is higher than the plot
+PLOT, POINTS = "<clipPath", r' d="[^"]*"'
 TYPE = 9.0  # points
 RECORDING, SCRIPTS = "recording.js", ("step.js", "measure.js", "continuation.js", "take_over.js")
 MOST_LETTERS = 24  # of a name that stands for an item without a picture
@@ -168,11 +171,45 @@ class Texts:
 
 
 def _drawing(name: str, chart: Chart, texts: Texts) -> dict[str, Any]:
-    width, height = SIZES[name]
-    svg = to_svg(chart, width=width, height=height, size=TYPE, heading=False)
-    coloured = re.sub(r'"#([0-9a-f]{6})"', r'"var(--c\1)"', svg)
     caption = "" if chart.empty else chart.caption  # which an empty chart has in its middle
-    return {"title": chart.title, "caption": texts.numbers([caption])[0], "svg": texts.numbers(coloured.split("\n"))}
+    wide, narrow = (_picture(chart, *size) for size in (SIZES[name], ON_A_PHONE))
+    numbers = texts.numbers(wide)
+    return {
+        "title": chart.title,
+        "caption": texts.numbers([caption])[0],
+        "wide": numbers,
+        "narrow": _narrow_lines(wide, numbers, narrow, texts),
+    }
+
+
+def _picture(chart: Chart, width: float, height: float) -> list[str]:
+    """The lines of an SVG, in colours that follow the page."""
+    svg = to_svg(chart, width=width, height=height, size=TYPE, heading=False)
+    return re.sub(r'"#([0-9a-f]{6})"', r'"var(--c\1)"', svg).split("\n")
+
+
+def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts: Texts) -> list[Any]:
+    """The number of each line; a curve is that of the wide picture, with what its x and y are multiplied by and moved.
+
+    Both pictures have the same axes and points, so that only the frame of the plot differs. Curves are most of a file.
+    """
+    if not any(line.startswith(PLOT) for line in wide):  # an empty chart has no plot
+        return list(texts.numbers(narrow))
+    first, second = (next(at for at, line in enumerate(lines) if line.startswith(PLOT)) for lines in (wide, narrow))
+    (x, y, w, h), (left, top, width, height) = (
+        [float(value) for value in re.findall(r'(?:x|y|width|height)="([\d.]+)"', line)]
+        for line in (wide[first], narrow[second])
+    )
+    across, up = width / w, (height - ABOVE) / (h - ABOVE)
+    move = [round(v, 4) for v in (across, left - across * x, up, top + ABOVE - up * (y + ABOVE))]
+    drawn: list[Any] = []
+    for at, line in enumerate(narrow):
+        same = at - second + first
+        if at > second and len(line) > LONG and re.sub(POINTS, "", line) == re.sub(POINTS, "", wide[same]):
+            drawn.append([numbers[same], *move])
+        else:
+            drawn += texts.numbers([line])
+    return drawn
 
 
 def _gallery(now: Snapshot, result: Neighbours, dataset: Dataset) -> dict[str, Any]:

@@ -171,6 +171,7 @@ def test_with_every_contender(data):
     assert all(re.search(r"\d", text) for text in result.changes)
 
 
+@pytest.mark.slow
 def test_what_is_not_used_is_in_the_protocol(few):
     data = misleading(n=200, clicks=600)
     held = "(no click of theirs is learnt; documents may be learnt from)"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.lab import Dashboard
-from ohash.plots.pdf import chromium, executable
+from ohash.plots.renderers.pdf import chromium, executable
 from ohash.web import files
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first

@@ -302,6 +302,65 @@ def test_another_window_of_the_lecturer_is_not_led_away(lecturer: Any, student: 
     assert "r=24" in where(other)
 
 
+def test_when_the_lecturer_has_left_a_student_stays_and_follows_again_when_she_is_back(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
+    with new_page(lecturer.context) as closed:
+        lead_from(closed, classroom)
+        follow(student, classroom)
+        closed.close(run_before_unload=True)
+        student.get_by_text("The lecturer has left.").wait_for(timeout=20_000)
+        student.get_by_role("link", name="Data", exact=True).click()
+        until(lambda: where(student).startswith("/data"), "she goes where she likes")
+        student.reload()
+        student.get_by_text("The lecturer has left.").wait_for(timeout=30_000)
+        student.wait_for_timeout(5000)
+        assert where(student).startswith("/data"), "and stays there"
+    lead_from(lecturer, classroom)
+    until(lambda: "r=32" in where(student), "she follows again, to the same place")
+    student.get_by_text("You follow the lecturer.").wait_for()
+    lecturer.reload()
+    lecturer.get_by_text("The class follows you.").wait_for()
+    student.wait_for_timeout(3000)
+    assert student.get_by_text("You follow the lecturer.").is_visible(), "a page loaded again has not left"
+
+
+# What the bar of the class lies over: nothing but the header.
+UNDER_THE_BAR = """() => {
+  const bar = document.querySelector(".ohash-class"), box = bar.getBoundingClientRect(), under = new Set();
+  for (let x = box.left + 1; x < box.right; x += 6)
+    for (let y = box.top + 1; y < box.bottom; y += 6)
+      for (const one of document.elementsFromPoint(x, y))
+        if (!bar.contains(one) && one.closest("button, input, label, a, p, img, canvas, [role=slider], .ohash-intro"))
+          under.add(one.tagName + one.className);
+  return [...under];
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768)])
+def test_the_bar_of_the_class_covers_nothing(lecturer: Any, classroom: Dashboard, width: int, height: int) -> None:
+    lecturer.set_viewport_size({"width": width, "height": height})
+    lead_from(lecturer, classroom)
+    for name in ("Compare", "Data", "Learn", "Live"):
+        lecturer.get_by_role("link", name=name, exact=True).first.click()
+        lecturer.locator("main [data-testid=stButton], .playground").first.wait_for()
+        until(lambda: not lecturer.evaluate(UNDER_THE_BAR), f"the bar covers nothing of {name}", 20)
+    lecturer.locator(".ohash-class").get_by_role("button", name="Stop").click()
+    until(lambda: place(lecturer) == "", "the class is told of nothing that is under way")
+
+
+def test_the_bar_of_the_class_is_dark_where_the_page_is(lecturer: Any, classroom: Dashboard) -> None:
+    color = "getComputedStyle(document.querySelector('.ohash-class')).backgroundColor"
+    try:
+        for scheme, expected in (("dark", "rgb(20, 40, 59)"), ("light", "rgb(232, 241, 250)")):
+            lecturer.emulate_media(color_scheme=scheme)
+            lecturer.goto(f"{classroom.url}/learn?key={KEY}")
+            lecturer.get_by_role("button", name="Follow me").wait_for()
+            until(lambda expected=expected: lecturer.evaluate(color) == expected, f"the bar is {scheme}", 20)
+    finally:
+        lecturer.emulate_media(color_scheme=None)
+
+
 def test_a_student_follows_leaves_and_comes_back(lecturer: Any, student: Any, classroom: Dashboard) -> None:
     lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&pairs=2000&r=32&key={KEY}")
     LivePage(lecturer)

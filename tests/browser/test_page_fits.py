@@ -152,6 +152,70 @@ def test_a_phone_does_not_pan_sideways(page: Any, server: Dashboard, path: str) 
     until(lambda: main.evaluate("(one) => one.scrollWidth") == 390, "nothing is wider than the screen", 20)
 
 
+def test_the_words_over_the_gallery_have_the_width_of_a_phone(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?dataset=digits&pairs=500")
+    for name in (".st-key-another button", ".st-key-gallery_bar [class*=st-key-w_codes] button"):
+        page.locator(name).first.wait_for()
+    words = page.locator(".st-key-gallery_bar p").first
+    until(lambda: words.bounding_box()["height"] < 60, "at most two lines, with the buttons under them", 20)
+
+
+def test_a_comparison_does_not_pan_sideways_on_a_phone(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/compare?dataset=digits&pairs=500")
+    page.locator(".st-key-another button").wait_for()
+    page.locator(".ohash-compare").first.wait_for()
+    main = page.locator("[data-testid=stMain]")
+    until(lambda: main.evaluate("(one) => one.scrollWidth") == 390, "nothing is wider than the screen", 20)
+
+
+# Labels of upright lines that lie outside of their chart, or over another label.
+CUT_LABELS = """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap((chart) => {
+  const frame = chart.getBoundingClientRect(), texts = [...chart.querySelectorAll(".annotation-text")];
+  const boxes = texts.map((one) => one.getBoundingClientRect());
+  const over = (a, b) => a !== b && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return texts.filter((one, at) => boxes[at].left < frame.left || boxes[at].right > frame.right
+    || boxes[at].top < frame.top || boxes.some((other) => over(boxes[at], other))).map((one) => one.textContent);
+})"""
+
+
+@pytest.mark.parametrize("C", ["0.0001", "0.04", "0.05", "0.055", "0.06", "10"])
+def test_both_candidates_of_a_step_can_be_read_on_a_phone(page: Any, server: Dashboard, C: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/step?dataset=fashion&pairs=2000&at=1200&stage=all&what_if=C:{C}")
+    labels = page.locator(".js-plotly-plot .annotation-text")
+    labels.get_by_text(f"C = {C}", exact=True).wait_for(state="attached")
+    assert labels.filter(has_text="ℓ/").count() == 1
+    until(lambda: not page.evaluate(CUT_LABELS), "neither is cut off or covered", 5)
+
+
+def test_the_bits_of_a_pair_can_be_read_on_a_phone(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/step?dataset=fashion&pairs=2000&at=1200")
+    strips = page.locator(".st-key-step_body img[src^='data:image/svg']")
+    strips.wait_for()
+    drawn = strips.evaluate("(one) => [one.width / one.naturalWidth, one.parentElement.clientWidth]")
+    assert 16 * drawn[0] >= 12 and drawn[1] < 390, "they scroll in a frame of their own"
+
+
+def test_own_two_items_are_chosen_by_what_they_are(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/step?dataset=fashion&pairs=2000&at=9")
+    page.locator(".st-key-own_items button").click()
+    first, second = (page.locator(f".st-key-own_item_{name}") for name in "ij")
+    first.locator("img").wait_for()
+    words = second.locator("figcaption").inner_text(), second.locator("img").get_attribute("src")
+    second.locator("input").fill("7")
+    second.locator("input").press("Enter")
+    until(lambda: second.locator("img").get_attribute("src") != words[1], "the picture of the other row")
+    number, picture = second.locator("input").bounding_box(), second.locator("img").bounding_box()
+    assert picture["x"] > number["x"] and picture["x"] + picture["width"] <= 390, "beside the number, on the screen"
+    assert abs(picture["y"] + picture["height"] / 2 - number["y"]) < 60
+    page.locator(".st-key-own_use button").click()
+    page.get_by_text("rows 0 and 7, a similar pair that you chose").wait_for()
+
+
 def test_a_remedy_acts_on_the_run_and_ends_its_finding_while_one_watches(page: Any, server: Dashboard) -> None:
     changes = "".join(f"{300 * k}%3Abeta%3A0.{50 + k}%2C" for k in range(1, 5)).removesuffix("%2C")
     live = LivePage(page, server.url, f"?dataset=digits&method=oh&C=0.0001&pairs=100000000&changes={changes}")

@@ -381,7 +381,20 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
         page.locator(".playground").evaluate("(one, at) => one.playground.goTo(at)", at)
         page.wait_for_selector(f".playground[data-pairs='{at}']")
         assert not page.evaluate(CUT_CAPTIONS)
+    page.evaluate(SHORTCUTS)
+    beta = page.get_by_role("slider", name="β", exact=True)
+    value = float(beta.input_value())
+    beta.focus()
+    page.keyboard.press("ArrowRight")
+    assert float(beta.input_value()) == pytest.approx(value + 0.05), "the arrows move the slider"
     page.evaluate("window.leave()")
+
+
+# As JupyterLab 4 takes keys for itself: it looks at the focused element first, and then at those around it.
+SHORTCUTS = """() => document.addEventListener("keydown", (event) => {
+  for (let one = event.target; one && !one.hasAttribute("data-lm-suppress-shortcuts"); one = one.parentElement)
+    if (one.matches(":focus:not(:read-write)")) { event.preventDefault(); event.stopPropagation(); return; }
+}, true)"""
 
 
 # Titles of charts and numbers beside them that do not fit.

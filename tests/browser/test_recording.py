@@ -59,6 +59,25 @@ def test_it_opens_from_disk_scrubs_and_plays(page: Any, file: Path) -> None:
     assert not problems
 
 
+# The type of every text in the charts, in pixels on the screen.
+TYPE = """() => [...document.querySelectorAll(".charts svg text")].map((one) => {
+  const { a, b } = one.getScreenCTM();
+  return parseFloat(getComputedStyle(one).fontSize) * Math.hypot(a, b);
+})"""
+
+
+def test_the_charts_can_be_read_on_a_phone(page: Any, file: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(file.as_uri())
+    assert min(page.evaluate(TYPE)) >= 12
+    first = page.locator(".charts svg").first
+    narrow = first.get_attribute("viewBox")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    until(lambda: first.get_attribute("viewBox") != narrow, "the wide drawing where there is room")
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(lambda: first.get_attribute("viewBox") == narrow, "the narrow one again")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_light_dark_and_a_phone(browser: Any, file: Path, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme, reduced_motion="reduce")

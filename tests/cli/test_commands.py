@@ -79,11 +79,11 @@ def test_ctrl_c_waits_for_the_step_under_way(
     inner, calls = getattr(kind, where), []
 
     def pressed(self: object, *args: object) -> object:
-        found = inner(self, *args)
+        result = inner(self, *args)
         calls.append(1)
         if len(calls) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-        return found
+        return result
 
     with monkeypatch.context() as patch:
         patch.setattr(kind, where, pressed)
@@ -144,8 +144,14 @@ def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--pairs", "60", "--json"]
     assert main(["run", "--dataset", "digits", "--paper", *few]) == 0
-    found = json.loads(capsys.readouterr().out)["params"]
-    assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (64, 0.1, 0.5, 1.0, "test")
+    params = json.loads(capsys.readouterr().out)["params"]
+    assert (params["r"], params["C"], params["beta"], params["sigma"], params["judged_by"]) == (
+        64,
+        0.1,
+        0.5,
+        1.0,
+        "test",
+    )
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
     assert "digits is not one of the paper's data sets" in json.loads(capsys.readouterr().out)["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0

@@ -64,6 +64,21 @@ def test_the_best_code_is_named_whatever_it_learns_from_then_the_best_that_learn
     assert methods_by_supervision(now) == {"labels": [1], "pairs": [0], "none": [2]}
 
 
+@pytest.mark.parametrize(
+    ("similar_by", "reached", "reason"),
+    [
+        ("label", 0.5, ", and has learnt nothing from your labels."),
+        ("clicks", 0.2, ", and has learnt nothing from your clicks."),
+        ("topk", 0.888, "; an item is also relevant if the query is among its own nearest, which that order does not"),
+        ("metric", 1.0, "."),  # of the nearest of the query alone: the exact order is the truth
+    ],
+)
+def test_what_exact_search_is_and_why_it_does_not_reach_one_is_said(similar_by, reached, reason):
+    now = snapshot({"oh": 0.6, "itq": 0.4}, float_map=reached)
+    text = verdict(replace(now, setup=replace(now.setup, similar_by=similar_by)))[0].text
+    assert f"That is the order by cosine of the vectors themselves, uncompressed, 2,048 bytes each{reason}" in text
+
+
 def test_a_code_without_supervision_is_named_if_it_is_best():
     text = sentences(snapshot({"oh": 0.42, "itq": 0.66}))["To follow your labels"]
     assert text.startswith("at 8 bytes per item ITQ (unsupervised, 64 bits) is best, mAP .66")

@@ -148,19 +148,19 @@ def data(address: str) -> Reading:
     """A look at a dataset: summary, overview, every meaning of "similar", the charts."""
     key, link = _app(_looked_at, address)
     dataset = datasets.load_by_key(key)
-    found, seen = summarize(dataset), make_overview(dataset)
+    described, seen = summarize(dataset), make_overview(dataset)
     meanings = {name: draw_examples(dataset, name) for name in dataset.similarities}
     coloured = list(range(min(len(seen.classes), len(data_charts.CLASS_ROLES))))
     drawn, words = _charts(
         [data_charts.class_balance(seen), data_charts.norms(seen), data_charts.projection(dataset, seen, coloured)]
     )
-    summary = _fields(found)
+    summary = _fields(described)
     summary["loudest"] = summary.pop("dominant_column")  # as it was called when the links were recorded
     numbers = {
         "link": link,
         "dataset": key,
         "fingerprint": dataset.fingerprint(),
-        "good": found.good,
+        "good": described.good,
         "summary": {name: value for name, value in summary.items() if name not in ("title", "note", "problem")},
         "sizes": seen.class_sizes,
         "norms": _fields(seen.norms),
@@ -174,7 +174,7 @@ def data(address: str) -> Reading:
         "charts": drawn,
     }
     texts = {
-        "lines": found.lines(),
+        "lines": described.lines(),
         "about": [dataset.title, dataset.cite, dataset.licence, dataset.note],
         "classes": list(seen.classes),
         "meanings": {name: one.sentence for name, one in meanings.items()},
@@ -190,15 +190,15 @@ def sweep(address: str) -> Reading:
         store = Store(folder)
         SweepExecution(chosen, store, InlineExecutor()).run()
         cells, notes = _cells(chosen, store)
-        found = collect_points(chosen, store)
-        best = best_points(chosen, store, found)
+        points = collect_points(chosen, store)
+        best = best_points(chosen, store, points)
         table, header = _csv(sweep_csv(chosen, store))
     measures = [name for name in sweep_charts.MEASURES if not name.startswith(TIMES)]
     axes = chosen.axes
     along = [key for key, values in axes.items() if sweep_charts.numeric(values)]
-    charts: list[Any] = [sweep_charts.lines(chosen, found, name, key) for name in measures for key in along]
+    charts: list[Any] = [sweep_charts.lines(chosen, points, name, key) for name in measures for key in along]
     if len(axes) == 2:
-        charts += [sweep_charts.heat(chosen, found, name, *axes) for name in measures]
+        charts += [sweep_charts.heat(chosen, points, name, *axes) for name in measures]
     drawn, words = _charts(charts)
     numbers = {
         "link": json.loads(link["spec"]),
@@ -211,7 +211,7 @@ def sweep(address: str) -> Reading:
                 "mean": {name: point.mean(name) for name in measures},
                 "sd": {name: point.sd(name) for name in measures},
             }
-            for point in found
+            for point in points
         ],
         "best": [
             {
@@ -250,18 +250,18 @@ def paper(address: str) -> Reading:
         for one in sweeps.values():
             SweepExecution(one, store, InlineExecutor()).run()
         cells = {name: _cells(one, store)[0] for name, one in sweeps.items()}
-        found = [judge_claim(claim, measured, (setting,)) for claim in CLAIMS if claim.key != "search"]  # a timing
+        finding = [judge_claim(claim, measured, (setting,)) for claim in CLAIMS if claim.key != "search"]  # a timing
         tables = [figure_table(measured, figure) for figure in figures]
         drawn, words = _charts(chart for figure in figures for chart in paper_charts.charts(measured, figure))
         texts: Words = {
             "latex": [table.latex() for table in tables],
             "claims": [
                 [one.claim.text, one.claim.place, one.claim.test, one.held_text, one.interval, one.reason]
-                for one in found
+                for one in finding
             ],
-            "claims_latex": claims_table(found).latex(),
+            "claims_latex": claims_table(finding).latex(),
             "bibtex": bibtex(measured),
-            "parts": [[[part.what, part.reason] for part in one.parts] for one in found],
+            "parts": [[[part.what, part.reason] for part in one.parts] for one in finding],
             "charts": words,
         }
     params = protocol(setting.dataset, pairs=300)
@@ -279,7 +279,7 @@ def paper(address: str) -> Reading:
                     for part in one.parts
                 ],
             }
-            for one in found
+            for one in finding
         },
         "charts": drawn,
         "protocol": {"link": params.to_query(), **protocol_numbers},
@@ -349,10 +349,10 @@ def _shared_sweep() -> None:
 
     from ohash.ui.sweeps.link import decode, link_to, shared_sweep
 
-    found = shared_sweep()
-    spec = parse_qs(urlsplit(link_to(found)).query)["spec"][0]
+    sweep = shared_sweep()
+    spec = parse_qs(urlsplit(link_to(sweep)).query)["spec"][0]
     st.query_params.from_dict({"spec": decode(spec).to_json()})  # not squeezed: zlib may differ
-    st.session_state["read"] = found
+    st.session_state["read"] = sweep
 
 
 def _paper_profile() -> None:
@@ -452,10 +452,10 @@ def _kept(now: Snapshot) -> tuple[Numbers, Words]:
 
 def _cells(chosen: Sweep, store: Store) -> tuple[list[Numbers], list[list[str]]]:
     """Every cell of a sweep as it is kept."""
-    found, notes = [], []
+    cells, notes = [], []
     for cell in chosen.cells:
         values, arrays = store.frame(cell.key)
-        found.append(
+        cells.append(
             {
                 "key": cell.key, "at": dict(cell.at), "link": cell.params.to_query(), "state": values["state"],
                 "t": values["t"], "fingerprint": values["fingerprint"], "state_bytes": values["state_bytes"],
@@ -465,7 +465,7 @@ def _cells(chosen: Sweep, store: Store) -> tuple[list[Numbers], list[list[str]]]
             }
         )  # fmt: skip
         notes.append(values["notes"])
-    return found, notes
+    return cells, notes
 
 
 def _effect(effect: Any) -> Numbers:

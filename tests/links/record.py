@@ -57,8 +57,8 @@ def recorded() -> dict[str, Any]:
 def computed(link: Link) -> dict[str, Any]:
     """Numbers and texts of a link as JSON would bring them back, on one thread and away from anybody's data."""
     with _alone(), threadpool_limits(1, user_api="blas"):
-        found = reading.PAGES[link.page](link.address)
-    return {part: json.loads(json.dumps(plain(getattr(found, part)))) for part in PARTS}
+        read = reading.PAGES[link.page](link.address)
+    return {part: json.loads(json.dumps(plain(getattr(read, part)))) for part in PARTS}
 
 
 def compared(link: Link, known: dict[str, Any], found: dict[str, Any], *, exact: bool, part: str) -> list[str]:
@@ -74,13 +74,13 @@ def main() -> int:
     parser.add_argument("--anew", action="store_true", help="record everything anew")
     options = parser.parse_args()
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # a script without a browser is what is wanted here
-    found = {}
+    results = {}
     for link in TEN:
         since = time.process_time()
-        found[link.name] = computed(link)
+        results[link.name] = computed(link)
         print(f"{link.name:16} {time.process_time() - since:6.1f} s CPU", flush=True)
     if options.anew:
-        _write({"machine": machine(), **{part: {name: one[part] for name, one in found.items()} for part in PARTS}})
+        _write({"machine": machine(), **{part: {name: one[part] for name, one in results.items()} for part in PARTS}})
         return 0
     known = recorded()
     exact = machine() == known["machine"]
@@ -89,14 +89,14 @@ def main() -> int:
         told
         for link in TEN
         for part in wanted
-        for told in compared(link, known, found[link.name], exact=exact, part=part)
+        for told in compared(link, known, results[link.name], exact=exact, part=part)
     ]
     print("compared", "bit for bit" if exact else f"as far as another machine can agree: {machine()}")
     for told in apart[:50]:
         print(told)
     print(f"{len(apart)} differences")
     if options.texts and not apart and exact:
-        _write({**known, "texts": {name: one["texts"] for name, one in found.items()}})
+        _write({**known, "texts": {name: one["texts"] for name, one in results.items()}})
     elif options.texts:
         print("texts are recorded only where the recording was made, and while no number differs", file=sys.stderr)
         return 1

@@ -20,9 +20,9 @@ from tests.links.ten_links import TEN, Link
 @pytest.mark.slow
 @pytest.mark.parametrize("link", TEN, ids=lambda link: link.name)
 def test_a_link_shows_what_it_showed(link: Link) -> None:
-    known, found = recorded(), computed(link)
+    known, now = recorded(), computed(link)
     exact = machine() == known["machine"]
-    apart = [told for part in PARTS for told in compared(link, known, found, exact=exact, part=part)]
+    apart = [told for part in PARTS for told in compared(link, known, now, exact=exact, part=part)]
     assert not apart, "\n".join([f"{len(apart)} differences", *apart[:10]])
 
 

@@ -7,11 +7,13 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.plots import layout, theme
-from ohash.plots.echarts import option
-from ohash.plots.echarts_frame import frame_of
+from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live import charts
 from ohash.plots.live.other_runs import MAX_POINTS, Ghost
-from ohash.plots.plotly import figure
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.echarts_frame import frame_of
+from ohash.plots.renderers.plotly import figure
+from ohash.plots.thinning import thin
 from tests.plots.moments import picture
 from tests.plots.parts import names
 
@@ -65,12 +67,12 @@ def test_labels_of_levels_stand_right_of_the_plot_and_apart():
     early = {name: column[:4] for name, column in now.checkpoints.items()}
     ghost = charts.ghost_of(replace(now, checkpoints=early), "ended early")
     chart = charts.quality(now, reference=start + 0.001, ghosts=[ghost])
-    found = layout.labels(chart, 500, 150, 11)
-    assert {one.of.label.partition(" ")[0] for one in found} == {"LSH", "float", "ended"}
+    labels = layout.labels(chart, 500, 150, 11)
+    assert {one.of.label.partition(" ")[0] for one in labels} == {"LSH", "float", "ended"}
     edge, stop = layout.limits(chart, "x")[1], float(ghost.checkpoints["pairs"][-1])
-    assert {one.of.label.partition(" ")[0]: one.at[0] for one in found} == {"LSH": edge, "float": edge, "ended": stop}
+    assert {one.of.label.partition(" ")[0]: one.at[0] for one in labels} == {"LSH": edge, "float": edge, "ended": stop}
     ends = layout.limits(chart, "y")
-    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in found if one.at[0] == edge)
+    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in labels if one.at[0] == edge)
     assert len(heights) == 2 and np.diff(heights).min() >= 1.2 * 11 - 1e-9
     drawn = option(chart, dark=False, height=235, width=610, size=11)["series"]
     (line,) = (one for one in drawn if "endLabel" in one)
@@ -90,16 +92,75 @@ def test_no_label_names_the_line_of_another_run():
         early["map"] = early["map"] + shift
         ghosts.append(charts.ghost_of(replace(now, checkpoints=early), label))
     chart = charts.quality(now, ghosts=ghosts)
-    found = {one.of.label: one for one in layout.labels(chart, 500, 150, 11)}
+    labels = {one.of.label: one for one in layout.labels(chart, 500, 150, 11)}
     for ghost in ghosts:
-        assert found[ghost.label].at[0] == ghost.checkpoints["pairs"][-1]
+        assert labels[ghost.label].at[0] == ghost.checkpoints["pairs"][-1]
     ends = layout.limits(chart, "y")
     places = [
-        (found[label].at[1], layout.position(found[label].at[1], *ends, "linear") * 150 + found[label].up)
+        (labels[label].at[1], layout.position(labels[label].at[1], *ends, "linear") * 150 + labels[label].up)
         for label in stops
     ]
     heights = [height for _, height in sorted(places)]
     assert np.diff(heights).min() >= 1.2 * 11 - 1e-9, "apart, and in the order of their lines"
+
+
+def crossings(chart, width, height, size):
+    """What lies on the label of an earlier run: curves, levels, other labels; each label once per thing."""
+    (x_ends, y_ends), labels = (layout.limits(chart, "x"), layout.limits(chart, "y")), []
+    for one in layout.labels(chart, width, height, size):
+        end = layout.position(one.at[0], *x_ends, chart.x.scale) * width
+        middle = layout.position(one.at[1], *y_ends, chart.y.scale) * height + one.up
+        wide = layout.text_width(one.of.label, size)
+        left = end - wide if one.over else end + 6
+        labels.append((one.of, left, left + wide, middle))
+    found = []
+    for k, (of, left, right, middle) in enumerate(labels):
+        others = [other for j, (other, a, b, y) in enumerate(labels) if j < k and a < right and left < b]
+        near = [y for j, (_, a, b, y) in enumerate(labels) if j < k and a < right and left < b]
+        found += [
+            (of.label, other.label) for other, y in zip(others, near, strict=True) if abs(y - middle) < size - 1e-9
+        ]
+        if left >= width - 1:
+            continue  # in the margin no curve is drawn
+        for level in (mark for mark in chart.marks if mark.axis == "y"):
+            y = layout.position(level.at, *y_ends, chart.y.scale) * height
+            found += [(of.label, level.label)] if abs(y - middle) < 0.6 * size else []
+        for curve in (thin(one, chart) for one in chart.series if len(one.x) > 1):
+            x = np.array([layout.position(at, *x_ends, chart.x.scale) * width for at in curve.x])
+            y = np.array([layout.position(at, *y_ends, chart.y.scale) * height for at in curve.y])
+            under = np.linspace(max(left, x[0]), min(right, x[-1]), 50) if left < x[-1] and x[0] < right else []
+            found += [(of.label, curve.name)] if (np.abs(np.interp(under, x, y) - middle) < 0.6 * size).any() else []
+    return found
+
+
+@pytest.mark.parametrize("width", [240, 380, 500, 900])
+def test_labels_of_runs_left_within_seconds_lie_on_no_line_and_on_no_other(width):
+    """Sliders played with: five runs left after a few checkpoints, at heights that differ little."""
+    now, rng, shown = picture("oh"), np.random.default_rng(0), 0
+    for _ in range(20):
+        ghosts = []
+        for label in ("T = 2", "r = 64, T = 2", "OH, r = 64", "seed = 4903", "r = 128"):
+            early = {name: column[: rng.integers(3, 12)] for name, column in now.checkpoints.items()}
+            rows = min(len(column) for column in early.values())
+            early = {name: column[:rows] for name, column in early.items()}
+            early["map"] = early["map"] + rng.normal(0, 0.02)
+            ghosts.append(charts.ghost_of(replace(now, checkpoints=early), label))
+        chart = charts.quality(now, ghosts=ghosts)
+        assert crossings(chart, width, 118, 11) == []
+        shown += len([one for one in layout.labels(chart, width, 118, 11) if isinstance(one.of, Series)])
+    assert shown >= 20, "most have no room here, but not all are left out"
+
+
+def test_a_label_without_room_is_switched_off_and_its_line_stays():
+    """ECharts merges a picture into the one before, whose label would stay."""
+    x = np.array([10.0, 100.0, 1000.0])
+    wall = tuple(Series(f"{k}", x, np.full(3, 0.05 * k)) for k in range(1, 20))
+    ghost = Series("before", x[:2], np.array([0.4, 0.51]), label="before", optional_label=True)
+    axes = Axis("pairs", scale="log", lo=10, hi=1000), Axis("mAP", lo=0, hi=1)
+    (line,) = (one for one in option(Chart("t", *axes, (ghost, *wall)))["series"] if one["name"] == "before")
+    assert line["endLabel"] == {"show": False}
+    (line,) = (one for one in option(Chart("t", *axes, (ghost, *wall[:2])))["series"] if one["name"] == "before")
+    assert line["endLabel"]["show"] and line["endLabel"]["formatter"] == "before"
 
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():

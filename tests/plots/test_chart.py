@@ -79,8 +79,8 @@ def test_limits_hold_data_and_marks():
 
 @pytest.mark.parametrize("span", [(1, 100), (1, 20_000), (1e-9, 1e-7), (1, 1e9), (0.01, 1)])
 def test_log_ticks_are_few_and_inside(span):
-    found = ticks(*span, Axis("x", "log"))
-    assert 2 <= len(found) <= 8 and all(span[0] * 0.999 <= at <= span[1] * 1.001 for at in found)
+    marks = ticks(*span, Axis("x", "log"))
+    assert 2 <= len(marks) <= 8 and all(span[0] * 0.999 <= at <= span[1] * 1.001 for at in marks)
 
 
 def test_whole_numbers_have_whole_ticks():
@@ -127,6 +127,7 @@ def test_every_role_stands_out_from_its_ground(dark):
         hue = theme.colour(role, dark)
         assert re.fullmatch(r"#[0-9a-f]{6}", hue)
         assert min(theme.contrast(hue, ground) for ground in grounds) >= 3, role
+        assert theme.contrast(theme.text_colour(role, dark), theme.ground(dark).background) >= 4.5, role
     ground = theme.ground(dark)
     assert theme.contrast(ground.ink, ground.background) >= 7
     assert theme.contrast(ground.faint, ground.background) >= 4.5

@@ -13,9 +13,9 @@ from ohash.plots import compare as charts
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.compare_costs import COST_CHARTS, quality_against_cost
-from ohash.plots.echarts import option
-from ohash.plots.plotly import figure
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.plotly import NARROWEST, PLOT, WIDTH, figure
+from ohash.plots.renderers.svg import to_svg
 from tests.comparison.snapshots import snapshot
 
 SIX = {"oh": 0.7, "mmoh": 0.68, "sdh": 0.8, "itq": 0.55, "sign": 0.5, "lsh": 0.4}
@@ -165,17 +165,31 @@ def test_the_name_of_a_point_covers_no_other_point_and_no_other_name():
         assert all(b <= left or right <= a or abs(y - other) > size for a, b, other in texts[:k])
 
 
+@pytest.mark.parametrize("width", [NARROWEST, 400, WIDTH])
+def test_names_that_a_figure_keeps_apart_on_a_phone_are_apart_in_every_window(width):
+    places = {"Click whitening": (0.3, 0.18), "Product quantisation": (0.5, 0.187), "int8": (1.0, 0.22)}
+    series = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in places.items())
+    drawn = figure(Chart("t", Axis("x", lo=0, hi=1), Axis("y", lo=0, hi=0.3), series))
+    texts = []
+    for one in drawn.layout.annotations:
+        left, size = one.x * width + one.xshift, one.font.size
+        texts.append((left, left + layout.text_width(one.text, size), one.y / 0.3 * PLOT + one.yshift, size))
+    assert len(texts) == 3
+    for k, (left, right, y, size) in enumerate(texts):
+        assert all(b <= left or right <= a or abs(y - other) >= size for a, b, other, _ in texts[:k])
+
+
 def test_spread_keeps_labels_apart_and_inside():
     rng = np.random.default_rng(0)
     for _ in range(50):
         n = int(rng.integers(1, 9))
         places = list(zip(rng.uniform(0, 60, n), rng.uniform(5, 40, n), rng.uniform(0, 100, n), strict=True))
-        found = layout.spread(places, 10, 0, 100)
+        placed = layout.spread(places, 10, 0, 100)
         for k, (x, wide, _) in enumerate(places):
             for j, (x_other, wide_other, _) in enumerate(places[:k]):
                 if x < x_other + wide_other and x_other < x + wide:
-                    assert abs(found[k] - found[j]) >= 10 - 1e-9
-        assert -1e-9 <= min(found) and max(found) <= 100 + 1e-9
+                    assert abs(placed[k] - placed[j]) >= 10 - 1e-9
+        assert -1e-9 <= min(placed) and max(placed) <= 100 + 1e-9
 
 
 def test_quality_against_cost_joins_the_methods_that_none_beats():

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.echarts import option
-from ohash.plots.echarts_changes import COMPONENTS, changes, columns
 from ohash.plots.live import charts
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.echarts_changes import COMPONENTS, changes, columns
 from tests.plots.moments import RUNS
 
 OPTION = partial(option, title=True, title_lines=2, moving=True)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohash.plots.gallery import picture_of
+from ohash.engine.gallery import Neighbours
+from ohash.plots.gallery import mean_note, picture_of
 from ohash.streams.dataset import Dataset
 
 
@@ -34,3 +35,16 @@ def test_points_on_a_line_and_far_outside_the_sample_have_a_picture_too():
 
 def test_other_vectors_have_no_picture():
     assert picture_of(Dataset(key="own", title="own", X=np.ones((4, 5), np.float32), queries=(1, 1)), 0) == ""
+
+
+def test_the_mean_of_one_query_is_not_called_a_mean():
+    """Thirty pictures leave one query for validation."""
+    rows = np.arange(10)
+    result = Neighbours(0, rows, rows, rows < 4, 100)
+    precision = np.array([0.35, np.nan, 0.4])
+    assert mean_note(result, precision, 100).startswith(
+        "Relevant among the ten nearest, mean over all 100 queries: 3.5"
+    )
+    assert mean_note(result, precision, 1) == (
+        "Relevant among the ten nearest, of the only query: 3.5 at the start, 4.0 now."
+    )

@@ -50,8 +50,8 @@ def test_the_symbols_of_an_update_are_all_in_the_glossary():
     microscope = Microscope(experiment)
     at = microscope.find("update", 0)
     assert at is not None
-    found = symbols_in(line for stage in stages(microscope.view(at), 0) for line in stage.tex)
-    assert {"W", "D_h", "R", "δ", "g", "H", "G", "ℓ", "C", "τ", "p₀"} <= set(found) <= glossary().keys()
+    symbols = symbols_in(line for stage in stages(microscope.view(at), 0) for line in stage.tex)
+    assert {"W", "D_h", "R", "δ", "g", "H", "G", "ℓ", "C", "τ", "p₀"} <= set(symbols) <= glossary().keys()
 
 
 def test_most_lessons_have_terms_to_look_up():

@@ -10,9 +10,9 @@ from ohash.engine.narrative import headline
 from ohash.engine.observer import CLIPPED, UPDATED
 from ohash.engine.params import Change
 from ohash.plots import formats
-from ohash.plots.echarts import option
 from ohash.plots.live import charts
 from ohash.plots.live.axes import decades, round_up, share_limits
+from ohash.plots.renderers.echarts import option
 from ohash.plots.thinning import thin
 from tests.plots.moments import EVERY, picture
 from tests.plots.parts import curve, labels, names

@@ -13,10 +13,10 @@ from ohash.paper.measurements import Measurements, SeedResult
 from ohash.paper.protocol import QUICK
 from ohash.plots import layout, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
-from ohash.plots.echarts import option
-from ohash.plots.html_legend import legend_html
-from ohash.plots.plotly import figure, has_long_legend, pickable, stack_linked
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.html_legend import legend_html
+from ohash.plots.renderers.plotly import figure, has_long_legend, pickable, stack_linked
+from ohash.plots.renderers.svg import to_svg
 from ohash.store.store import Store
 from ohash.sweeps.results import Point
 from ohash.sweeps.specification import build_sweep
@@ -25,11 +25,11 @@ BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
 
 
 def drawn(chosen, along="r", value=lambda place: 0.5):
-    found = [
+    points = [
         Point(at, tuple(cells), tuple({"map": value(dict(at)), "cum_R": value(dict(at))} for _ in cells))
         for at, cells in chosen.by_point()
     ]
-    return sweeps.lines(chosen, found, "map", along)
+    return sweeps.lines(chosen, points, "map", along)
 
 
 def seen(one: Series):
@@ -43,22 +43,22 @@ def seen(one: Series):
 def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
     names = ["oh", "mmoh", "mlh", "lego"][:methods]
     cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MOST_LINES]
-    found = theme.case_styles(cases)
-    assert len({(theme.colour(one.role), one.dash, one.marker) for one in found}) == len(cases)
+    styles = theme.case_styles(cases)
+    assert len({(theme.colour(one.role), one.dash, one.marker) for one in styles}) == len(cases)
     if methods > 1:
-        colours = {case[0]: theme.colour(one.role) for case, one in zip(cases, found, strict=True)}
+        colours = {case[0]: theme.colour(one.role) for case, one in zip(cases, styles, strict=True)}
         assert len(set(colours.values())) == len(colours), "the colour says the method"
 
 
 @pytest.mark.parametrize("key", ["6", "7", "8"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dark):
-    found = paper.figure_styles(FIGURES[key])
-    assert set(found) == set(FIGURES[key].methods)
-    assert len({theme.colour(one.role, dark) for one in found.values()}) == len(found)
-    assert found["oh"].role == theme.method_role("oh")
+    styles = paper.figure_styles(FIGURES[key])
+    assert set(styles) == set(FIGURES[key].methods)
+    assert len({theme.colour(one.role, dark) for one in styles.values()}) == len(styles)
+    assert styles["oh"].role == theme.method_role("oh")
     online = paper.figure_styles(FIGURES["6"])
-    assert key == "8" or all(online[name] == look for name, look in found.items() if name in online)
+    assert key == "8" or all(online[name] == look for name, look in styles.items() if name in online)
 
 
 # -- sweeps ----------------------------------------------------------------------------------------------------------

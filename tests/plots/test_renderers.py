@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from plotly.offline import get_plotlyjs
 
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.echarts import option
 from ohash.plots.live import charts as live
-from ohash.plots.plotly import figure, to_html
-from ohash.plots.svg import to_svg
+from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.plotly import figure, to_html
+from ohash.plots.renderers.svg import to_svg
 from tests.plots.moments import EVERY, picture
 from tests.plots.test_live import VARIANTS
 from tests.selection import alternate, first
@@ -166,7 +167,11 @@ def test_title_legend_and_labels_stand_above_one_another(several):
 def test_standalone_html_needs_no_network():
     now = picture("oh")
     page = to_html([live.quality(now), live.tau(now)], title="<b>")
-    assert page.startswith("<!doctype html>") and page.count("Plotly.newPlot(") == 2
+    library = get_plotlyjs()
+    assert page.startswith("<!doctype html>")
+    assert page.count("Plotly.newPlot(") - library.count("Plotly.newPlot(") == 2, (
+        "it names the function, too, in some versions"
+    )
     assert "<title>&lt;b&gt;</title>" in page and 'src="http' not in page
     assert page.count("<figure") == 2 and len(page) < 8_000_000
     assert to_html(live.hills(now), dark=True).count("<figure") == 1

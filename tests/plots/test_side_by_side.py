@@ -10,9 +10,9 @@ from ohash.engine.run import run
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
-from ohash.plots.echarts import option
 from ohash.plots.live import charts
 from ohash.plots.live.other_runs import side_by_side, with_difference
+from ohash.plots.renderers.echarts import option
 
 
 def last(**values: float) -> Snapshot:
@@ -70,6 +70,23 @@ def test_steps_are_one_outline_with_a_difference(runs: tuple[Snapshot, Snapshot]
     at, difference = curve(both, "share of updates: difference from pinned")
     mine = curve(both, "taken in full")[1] + curve(both, "capped at C")[1]
     np.testing.assert_allclose(difference, mine - np.interp(at, x, outline, left=0, right=0))
+
+
+def test_the_pointer_finds_both_runs_and_their_difference_at_the_same_place(runs: tuple[Snapshot, Snapshot]) -> None:
+    """The read-out tells what has a point there: points between those of the live run had no difference."""
+    for now, other in (runs, runs[::-1]):
+        hills = side_by_side(charts.hills(now), charts.hills(other), "pinned")
+        for kind in ("similar pairs", "dissimilar pairs"):
+            x, y = curve(hills, f"pinned: {kind}")
+            own, mine = curve(hills, kind)
+            at, difference = curve(hills, f"{kind}: difference from pinned")
+            assert set(own) <= set(x) and np.array_equal(at, own) and y.sum() == pytest.approx(100)
+            np.testing.assert_allclose(difference, mine - y[np.isin(x, own)])
+    shorter = last(r=16, pairs=437, C=0.01)
+    for now, other in ((runs[0], shorter), (shorter, runs[0])):
+        loss = side_by_side(charts.loss(now), charts.loss(other), "pinned")
+        own, x = curve(loss, "learning")[0], curve(loss, "pinned")[0]
+        assert set(x[x <= own[-1]]) <= set(own) and len(x) > 5
 
 
 def test_captions_say_how_the_other_run_is_drawn(runs: tuple[Snapshot, Snapshot]) -> None:

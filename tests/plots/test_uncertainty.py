@@ -8,9 +8,10 @@ import pytest
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.evaluation.significance import half_width
-from ohash.plots import echarts, formats, plotly
+from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import AUC_PAIRS
+from ohash.plots.renderers import echarts, plotly
 from ohash.ui.live.numbers import numbers_html
 from tests.plots.moments import picture
 from tests.plots.parts import curve, names

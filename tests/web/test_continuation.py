@@ -55,6 +55,7 @@ def test_it_holds_the_run_s_own_W_and_pairs() -> None:
         assert one["beta"] == (0.4 if one["t"] >= 300 else 0.5) == run.params.model_at(one["t"]).beta
 
 
+@pytest.mark.slow
 def test_of_many_moments_those_are_kept_that_fit() -> None:
     params = experiment("digits", "oh", pairs=3000, r=128, seed=3)
     run, _ = recorded(params)

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -22,9 +23,10 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.live import charts
+from ohash.plots.renderers.svg import to_svg
 from ohash.streams.dataset import Dataset
 from ohash.web.animation import MOST_FRAMES, recording_gif
-from ohash.web.recording import recording_page
+from ohash.web.recording import ON_A_PHONE, TYPE, recording_page
 from tests.selection import first
 
 LARGEST = 3_000_000
@@ -78,9 +80,29 @@ def test_the_axes_stand_still_and_lines_that_are_the_same_are_written_once() -> 
     texts, later = data["texts"], [frame for frame in data["frames"] if frame["pairs"] >= 100]
     assert len(set(texts)) == len(texts)
     for name in ("loss", "score"):
-        drawings = [[texts[line] for line in frame["charts"][name]["svg"]] for frame in later]
+        drawings = [[texts[line] for line in frame["charts"][name]["wide"]] for frame in later]
         boxes = [[line for line in lines if line.startswith("<clipPath")] for lines in drawings]
         assert all(box == boxes[-1] for box in boxes), name
+
+
+def test_the_curves_of_a_narrow_picture_are_those_drawn_for_it() -> None:
+    data, (_, shown) = data_of(page_of(SHORT)), recorded(SHORT)
+    texts, moved = data["texts"], 0
+    for frame, drawings in zip(data["frames"], charts.film([now for now, _ in shown]), strict=True):
+        for name, chart in drawings.items():
+            wanted = to_svg(chart, width=ON_A_PHONE[0], height=ON_A_PHONE[1], size=TYPE, heading=False).split("\n")
+            for line, drawn in zip(frame["charts"][name]["narrow"], wanted, strict=True):
+                if isinstance(line, list):
+                    number, across, right, up, down = line
+                    x, y = coordinates(texts[number])
+                    assert np.allclose([across * x + right, up * y + down], coordinates(drawn), atol=0.02), name
+                    moved += 1
+    assert moved > 4 * len(data["frames"])
+
+
+def coordinates(line: str) -> np.ndarray:
+    paths = "".join(re.findall(r' d="([^"]*)"', line))
+    return np.array([[float(value) for value in pair] for pair in re.findall(r"(-?[\d.]+) (-?[\d.]+)", paths)]).T
 
 
 def test_it_says_what_was_run_and_loads_nothing() -> None:
@@ -166,6 +188,7 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["run", *options, "--recording", str(tmp_path / "absent" / "run.html")]) == 2
 
 
+@pytest.mark.slow
 def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_waits_at_its_end(tmp_path: Path) -> None:
     run, every = recorded(SHORT)
     shown = [*every[:-1:8], every[-1]]

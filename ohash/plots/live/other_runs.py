@@ -4,7 +4,9 @@ A `Ghost` is what is kept of an earlier run so that it can be drawn behind the p
 run in its own colour, with the difference for the read-out at the pointer.
 """
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live.axes import round_up
-from ohash.plots.thinning import kept_rows
+from ohash.plots.thinning import kept_rows, thin
 
 MAX_POINTS = 200
 
@@ -57,14 +59,16 @@ def side_by_side(mine: Chart, other: Chart, name: str, bits: tuple[int, int] | N
     if mine.empty or other.empty:
         return mine
     theirs = {one.name: one for one in _same_length(mine, other)}
+    own = {one.name: thin(one, mine) for one in mine.series}
     added = [
-        _outline(theirs[key], name) if theirs[key].kind == "step" else _line(_clip_to_axis(theirs[key], mine.x), name)
+        _outline(theirs[key], name)
+        if theirs[key].kind == "step"
+        else _line(_at_points_of(own.get(key), _clip_to_axis(theirs[key], mine.x)), name)
         for key in CURVES
         if key in theirs
     ]
     if all(key in theirs for key in STEPS):
         added.append(replace(_outline(_all_steps(theirs), name), name=name, role=ROLE))
-    own = {one.name: one for one in mine.series}
     pairs = [(own[key], theirs[key]) for key in CURVES if key in own and key in theirs]
     if all(key in own and key in theirs for key in STEPS):
         pairs.append((_all_steps(own), _all_steps(theirs)))
@@ -85,6 +89,17 @@ def _clip_to_axis(one: Series, x: Axis) -> Series:
         return one
     end = int(np.searchsorted(one.x, x.hi, side="right"))
     return replace(one, x=np.append(one.x[:end], x.hi), y=np.append(one.y[:end], np.interp(x.hi, one.x, one.y)))
+
+
+def _at_points_of(ours: Series | None, theirs: Series) -> Series:
+    """A line at the points of ours as far as they go: the pointer finds both, and their difference, at every one."""
+    x, y = np.asarray(theirs.x, np.float64), np.asarray(theirs.y, np.float64)
+    x, y = x[np.isfinite(y)], y[np.isfinite(y)]
+    if ours is None or not len(x) or not len(ours.x):
+        return theirs
+    at = np.asarray(ours.x, np.float64)
+    at = np.concatenate([at[(at >= x[0]) & (at <= x[-1])], x[x > at[-1]]])
+    return replace(theirs, x=at, y=np.interp(at, x, y), most=max(theirs.most, len(at)), spread=None)
 
 
 def _legend(mine: Chart, other: Chart, added: list[Series], name: str) -> str:
@@ -112,7 +127,18 @@ def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:
     if mine.x.unit != "bits" or mine.x.hi is None or other.x.hi is None or mine.x.hi == other.x.hi:
         return other.series
     scale = (mine.x.hi - 0.5) / (other.x.hi - 0.5)  # both axes end half a bit beyond r
-    return tuple(replace(one, x=one.x * scale, y=one.y / scale) for one in other.series)
+    bars = next((one.x for one in mine.series if one.kind == "step" and len(one.x) > 1), None)
+    return tuple(one if bars is None or len(one.x) < 2 else _in_bars(one, scale, bars) for one in other.series)
+
+
+def _in_bars(one: Series, scale: float, bars: npt.NDArray[Any]) -> Series:
+    """A histogram stretched along x, in the bars of another, so that the pointer finds both; each bar has its share."""
+    x, step, wide = one.x.astype(np.float64), float(one.x[1] - one.x[0]), float(bars[1] - bars[0])
+    edges = scale * np.append(x - step / 2, x[-1] + step / 2)
+    below, above = (max(0, math.ceil(gap / wide - 0.5)) for gap in (bars[0] - edges[0], edges[-1] - bars[-1]))
+    bars = bars[0] + wide * np.arange(-below, len(bars) + above)
+    ends = np.append(bars - wide / 2, bars[-1] + wide / 2)
+    return replace(one, x=bars, y=np.diff(np.interp(ends, edges, np.append(0.0, np.cumsum(one.y)))))
 
 
 def with_difference(chart: Chart, name: str) -> Chart:

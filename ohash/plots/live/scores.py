@@ -302,7 +302,10 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
         end = x[-1:], y[-1:]
         return Series(run.label, *end, "points", role, width=width, listed=False, label=run.label)
     smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
-    return Series(run.label, x, smooth, role=role, width=width, most=MAX_POINTS, listed=False, label=run.label)
+    return Series(
+        run.label, x, smooth, role=role, width=width, most=MAX_POINTS, listed=False, label=run.label,
+        optional_label=True,
+    )  # fmt: skip
 
 
 def _stages(pairs: Floats, params: ExperimentParams) -> Floats:

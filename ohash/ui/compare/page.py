@@ -219,8 +219,9 @@ def _draw_results(session: Session) -> None:
         st.caption(
             "± after a difference: 95 % interval, the wider of a bootstrap over the queries and the interval of the "
             "seeds' mean; fewer than three seeds have none. ± after a score: spread over seeds. Exact search in its "
-            "features: recall@10 of the features a method works on, uncompressed. The float vectors are a reference, "
-            "not an upper bound."
+            "features: recall@10 of the features a method works on, uncompressed. Float vectors: exact search among "
+            "the vectors themselves, 4 bytes per value; a reference, not an upper bound, as codes may learn what their "
+            "distance does not know."
         )
     cost = cards.costs_html(snapshot, dark=dark())
     if cost:

@@ -44,7 +44,7 @@ def _facts(comparison: Comparison, snapshot: ComparisonSnapshot) -> dict[str, st
 
 
 def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) -> None:
-    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.renderers.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
 
     if not snapshot.judged:
         st.caption("There is nothing to export yet.")

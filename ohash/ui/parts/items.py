@@ -95,7 +95,7 @@ def table_html(
 ) -> str:
     """A table of texts, escaped here; columns in `numbers` are right-aligned; `kind` is a further CSS class.
 
-    A row with a number in `opens` is clickable: script.py reports the number.
+    A row with a number in `opens` is clickable: page.js reports the number.
     """
     side = [' class="n"' if at in numbers else "" for at in range(len(header))]
     head = "".join(f'<th scope="col"{side[at]}>{html.escape(text)}</th>' for at, text in enumerate(header))

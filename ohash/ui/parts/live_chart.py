@@ -7,8 +7,8 @@ import streamlit as st
 
 from ohash.plots import theme
 from ohash.plots.chart import Chart
-from ohash.plots.echarts import option
 from ohash.plots.glossary import with_cards
+from ohash.plots.renderers.echarts import option
 from ohash.ui.workarounds import style
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer

@@ -1,6 +1,6 @@
 """Present mode: one thing fills the screen, in type for the back row, with scenes on the keys 1 to 9.
 
-The key of the container around a page says whether it presents; style.py does the rest, and script.py the keys.
+The key of the container around a page says whether it presents; style.css does the rest, and page.js the keys.
 """
 
 import html

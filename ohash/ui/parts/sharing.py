@@ -11,9 +11,9 @@ import streamlit as st
 
 from ohash.engine.links import DEFAULT_ADDRESS
 from ohash.engine.params import ExperimentParams, flat, rows_of
-from ohash.plots import pdf
 from ohash.plots.chart import Chart, HeatMap
-from ohash.plots.svg import heat_to_svg, to_svg
+from ohash.plots.renderers import pdf
+from ohash.plots.renderers.svg import heat_to_svg, to_svg
 from ohash.ui.session.access import is_owner
 from ohash.ui.workarounds.downloads import keep_download
 
@@ -77,7 +77,7 @@ def run_file_stem(params: ExperimentParams) -> str:
 
 
 def qr_html(text: str) -> str:
-    """A QR code as an image; a click shows it as large as the screen (script.py), above the address to type."""
+    """A QR code as an image; a click shows it as large as the screen (page.js), above the address to type."""
     import segno  # noqa: PLC0415
 
     image = segno.make(text, error="l").svg_data_uri(scale=3, border=2, light="white")

@@ -10,11 +10,11 @@ import streamlit as st
 from ohash.engine.params import OWN
 from ohash.plots import sweeps as charts
 from ohash.plots.chart import Chart, HeatMap
-from ohash.plots.html_legend import legend_html
 from ohash.plots.layout import text_width
-from ohash.plots.pdf import to_pdf
-from ohash.plots.plotly import has_long_legend, heat_figure, pickable
-from ohash.plots.svg import heat_to_svg, to_svg
+from ohash.plots.renderers.html_legend import legend_html
+from ohash.plots.renderers.pdf import to_pdf
+from ohash.plots.renderers.plotly import has_long_legend, heat_figure, pickable
+from ohash.plots.renderers.svg import heat_to_svg, to_svg
 from ohash.plots.theme import SIZE
 from ohash.store.store import Store
 from ohash.sweeps.files import load_own_dataset

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Mark, Series, band
-from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
-from ohash.plots.responsive import media, wrap
+from ohash.plots.renderers.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
+from ohash.plots.renderers.responsive import media, wrap
 from ohash.plots.thinning import thin
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
@@ -177,12 +177,15 @@ def _band(one: Series, at: int, place: tuple[int, int], dark: bool) -> list[Opti
 
 
 def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.SideLabel], dark: bool) -> None:
+    for at, one in enumerate(chart.series):
+        if one.optional_label:  # ECharts would keep that of the picture before
+            lines[at]["endLabel"] = {"show": False}
     for label in labels:
         if isinstance(label.of, Mark):
             continue
-        hue = theme.colour(label.of.role, dark)
+        hue = theme.text_colour(label.of.role, dark)
         across = min(1.0, layout.position(label.at[0], *frame.x, chart.x.scale))
-        room = frame.right + (1 - across) * frame.inner - 9
+        room = across * frame.inner if label.over else frame.right + (1 - across) * frame.inner - 9
         words = layout.truncate(label.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
         at = next(at for at, one in enumerate(chart.series) if one is label.of)
@@ -192,7 +195,9 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
             halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
             if across < 1:  # its label lies within the plot, and must not be crossed by a curve
                 lines[at]["z"] = 2 + len(lines)
-            lines[at]["endLabel"] = {**text, **halo, "distance": 6, "offset": [0, -label.up]}
+            beside = {"distance": 6, "align": "left", "offset": [0, -label.up]}
+            over = {"distance": 0, "align": "right", "offset": [0, -label.up]}
+            lines[at]["endLabel"] = {**text, **halo, **(over if label.over else beside)}
 
 
 # -- around the points ---------------------------------------------------------------------

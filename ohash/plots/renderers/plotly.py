@@ -20,13 +20,14 @@ FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", 
 
 # Pixels: a row of labels above the plot, the plot's usual height and width, what lies around it.
 LANE, PLOT, WIDTH = 16, 300, 640
+NARROWEST = 145  # of a plot with labels beside it: on a phone
 ABOVE, BELOW, PAD = 84, 52, 12
 MOST_ABOVE = 8
 ROOM = 0.04  # of the height
 
 
-def figure(chart: Chart, dark: bool = False) -> go.Figure:
-    """The figure, with every point of every series."""
+def figure(chart: Chart, dark: bool = False, width: float = WIDTH) -> go.Figure:
+    """The figure, with every point of every series; labels have room where the plot is at least so wide."""
     ground = theme.ground(dark)
     drawn = [drawable(one, chart) for one in chart.series]
     bands = [_band(one, chart.y, dark) for one in drawn if one.spread is not None and len(one.x) > 1]
@@ -44,15 +45,20 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
         "bargap": 0.25,
     }
     fig = go.Figure([*bands, *(_trace(one, chart, dark) for one in drawn)], style)  # later changes take much longer
-    lanes = _add_marks(fig, chart, dark)
+    lanes = _add_marks(fig, chart, dark, width)
     fig.layout.height = ABOVE + LANE * lanes + PLOT + BELOW
     fig.layout.margin = {"l": 64, "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW}
     fig.layout.legend = _legend(chart, lanes)
-    _add_labels(fig, chart, dark)
+    _add_labels(fig, chart, dark, width)
     if chart.empty:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
         fig.add_annotation(text=html.escape(chart.caption), font={"color": ground.faint}, **middle)
     return fig
+
+
+def height_of_labels(fig: go.Figure) -> int:
+    """What the labels of upright lines take above the plot."""
+    return max((LANE + one.yshift for one in fig.layout.annotations if one.yref == "y domain"), default=0)
 
 
 def stack_linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
@@ -215,12 +221,12 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
     return fig
 
 
-def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
+def _add_marks(fig: go.Figure, chart: Chart, dark: bool, width: float) -> int:
     """Lines and their labels; returns the rows that labels of upright lines take above the plot."""
     font = {"color": theme.ground(dark).faint, "size": theme.SIZE - 1}
     (lo, hi), x, lanes = layout.limits(chart, "x"), chart.x, 0
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    for one in layout.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
+    for one in layout.place(upright, lambda at: layout.position(at, lo, hi, x.scale), width, theme.SIZE - 1):
         at = one.mark.at
         _add_line(fig, one.mark, dark, {"xref": "x", "yref": "y domain", "x0": at, "x1": at, "y0": 0, "y1": 1})
         if one.lane is not None:
@@ -238,16 +244,16 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
     return lanes
 
 
-def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
+def _add_labels(fig: go.Figure, chart: Chart, dark: bool, width: float) -> None:
     """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
-    labels = layout.labels(chart, WIDTH, PLOT, theme.SIZE)
+    labels = layout.labels(chart, width, PLOT, theme.SIZE, min(width, NARROWEST))
     for one in labels:
         at = [layout.exponent(value) if axis.scale == "log" else value
               for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
-        font = {"color": theme.colour(one.of.role, dark), "size": theme.SIZE}
+        font = {"color": theme.text_colour(one.of.role, dark), "size": theme.SIZE}
         fig.add_annotation(
-            text=html.escape(one.of.label), x=at[0], y=at[1], xanchor="left", xshift=8, yshift=one.up,
-            showarrow=False, font=font,
+            text=html.escape(one.of.label), x=at[0], y=at[1], yshift=one.up, showarrow=False, font=font,
+            **({"xanchor": "right"} if one.over else {"xanchor": "left", "xshift": 8}),
         )  # fmt: skip
     if labels:
         fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in labels)))

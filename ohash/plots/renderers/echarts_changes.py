@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ohash.plots.echarts_frame import Option
+from ohash.plots.renderers.echarts_frame import Option
 
 COMPONENTS = ("series", "dataset", "title")  # lists whose entries are merged one by one
 

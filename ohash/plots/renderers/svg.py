@@ -199,8 +199,9 @@ class _Figure:
         size = self.size
         return [
             _text(
-                one.of.label, self._x(one.at[0]) + 0.5 * size, self._y(one.at[1]) - one.up + 0.35 * size,
-                f'fill="{theme.colour(one.of.role, self.dark)}"',
+                one.of.label, self._x(one.at[0]) + (0 if one.over else 0.5 * size),
+                self._y(one.at[1]) - one.up + 0.35 * size,
+                f'fill="{theme.text_colour(one.of.role, self.dark)}"' + (' text-anchor="end"' if one.over else ""),
             )
             for one in layout.labels(self.chart, self.right - self.left, self.bottom - self.top, size)
         ]  # fmt: skip

@@ -5,7 +5,7 @@ from html import escape
 
 from ohash.plots import theme
 from ohash.plots.chart import Chart, Series
-from ohash.plots.svg import DASHES, dot, stroke
+from ohash.plots.renderers.svg import DASHES, dot, stroke
 
 STYLE = (
     "<style>.ohash-legend {display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; font-size: .82rem;} .ohash-legend div"
