@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-Line = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+Heights = npt.NDArray[np.float64]
+Line = tuple[npt.NDArray[np.float64], Heights]
 # In sizes of type: how far a label may stand from the end of its line, what it keeps free of lines and of other labels,
 # and the distance of lines that nobody can tell apart.
 REACH, CLEAR, APART, TOGETHER = 2.4, 0.75, 1.2, 0.3
@@ -38,58 +39,80 @@ class Text:
 
 
 def place(
-    texts: Mapping[int, Text], fixed: Sequence[Text], lines: Mapping[int, Line], size: float, height: float
+    texts: Mapping[int, Text],
+    fixed: Sequence[Text],
+    lines: Mapping[int, Line],
+    size: float,
+    height: float,
+    taller: float = 1.0,
 ) -> dict[int, Text]:
     """Each text as near the end of its line as it lies on no line and on no other text; those without room are missing.
 
     `lines` are all that is drawn, by the text that names them (below 0: none does); `fixed` are texts that stay. Texts
-    that share a stretch of x are in the order of the ends of their lines.
+    that share a stretch of x are in the order of the ends of their lines. All of it also holds in a plot that is up to
+    `taller` times as high, where lines are further apart and a text is as far from the end of its line as here.
 
     >>> x = np.array([0.0, 100.0])
     >>> place({0: Text(0, 50, 30)}, [], {-1: (x, np.array([52.0, 52.0]))}, 10, 100)[0].y
     44.0
     >>> place({0: Text(0, 50, 30)}, [], {-k: (x, np.array([8.0 * k, 8.0 * k])) for k in range(1, 12)}, 10, 100)
     {}
+    >>> place({0: Text(0, 50, 30)}, [], {-1: (x, np.array([45.0, 45.0]))}, 10, 100, taller=2)[0].y
+    53.0
     """
-    both_ways = [_placed(texts, fixed, lines, size, height, upwards=upwards) for upwards in (True, False)]
+    steps = 0.1 * size * np.array(sorted(range(round(-10 * REACH), round(10 * REACH) + 1), key=abs))
+    rooms = {
+        at: [
+            (one, _free(one, at, fixed, lines, size, taller, heights[(heights >= 0) & (heights <= height)]))
+            for one, heights in ((text, text.y + steps), (replace(text, over=True), text.y + steps))
+            if one.left >= 0
+        ]
+        for at, text in texts.items()
+    }
+    both_ways = [_placed(texts, rooms, size, upwards=upwards) for upwards in (True, False)]
     return max(both_ways, key=lambda one: (len(one), -sum(abs(text.y - texts[at].y) for at, text in one.items())))
 
 
 def _placed(
-    texts: Mapping[int, Text],
-    fixed: Sequence[Text],
-    lines: Mapping[int, Line],
-    size: float,
-    height: float,
-    *,
-    upwards: bool,
+    texts: Mapping[int, Text], rooms: Mapping[int, list[tuple[Text, list[float]]]], size: float, *, upwards: bool
 ) -> dict[int, Text]:
-    """One text after the other, each beyond those before it."""
+    """One text after the other at the first height that it has room at, each beyond those before it."""
     placed: dict[int, Text] = {}
-    steps = sorted((0.1 * size * k for k in range(round(-10 * REACH), round(10 * REACH) + 1)), key=abs)
     for at in sorted(texts, key=lambda at: texts[at].y, reverse=not upwards):
-        text = texts[at]
-        passing = [y for name, line in lines.items() if name >= 0 and name != at for y in _beyond(line, text)]
-        passing = [y for y in passing if abs(y - text.y) > TOGETHER * size]
-        for one in (text, replace(text, over=True)):
-            spans = [span for name, line in lines.items() if one.over or name != at for span in _span(line, one)]
-            stay = [other.y for other in fixed if one.meets(other)]
+        for one, heights in rooms[at]:
             before = [other.y for other in placed.values() if one.meets(other)]
-            lowest = max([0.0, *(y + APART * size for y in before if upwards)])
-            highest = min([height, *(y - APART * size for y in before if not upwards)])
-            free = (
-                y
-                for y in (text.y + step for step in steps)
-                if lowest <= y <= highest
-                and not any(lo - CLEAR * size < y < hi + CLEAR * size for lo, hi in spans)
-                and not any(min(y, text.y) < other < max(y, text.y) for other in passing)
-                and not any(abs(y - other) < APART * size for other in stay)
-            )
-            y = next(free, None) if one.left >= 0 else None
+            lowest = max(before, default=-np.inf) + APART * size if upwards else -np.inf
+            highest = np.inf if upwards else min(before, default=np.inf) - APART * size
+            y = next((y for y in heights if lowest <= y <= highest), None)
             if y is not None:
                 placed[at] = replace(one, y=y)
                 break
     return placed
+
+
+def _free(
+    text: Text, at: int, fixed: Sequence[Text], lines: Mapping[int, Line], size: float, taller: float, heights: Heights
+) -> list[float]:
+    """Those of the heights at which the text lies on no line and on no fixed text, and a line does not pass between."""
+    blocked = [
+        (low - CLEAR * size, high + CLEAR * size)
+        for name, line in lines.items()
+        if text.over or name != at
+        for low, high in (_stretched(span, text.y, taller) for span in _span(line, text))
+    ]
+    for other in fixed:
+        if text.meets(other):
+            low, high = _stretched((other.y, other.y), text.y, taller)
+            blocked.append((low - APART * size, high + APART * size))
+    for name, line in lines.items():
+        for y in _beyond(line, text) if name >= 0 and name != at else ():
+            if abs(y - text.y) > TOGETHER * size:
+                blocked.append((y, np.inf) if y > text.y else (-np.inf, y))
+    if not blocked:
+        return list(heights.tolist())
+    low, high = np.array(blocked).T
+    within = (low < heights[:, None]) & (heights[:, None] < high)
+    return list(heights[~within.any(axis=1)].tolist())
 
 
 def _span(line: Line, text: Text) -> list[tuple[float, float]]:
@@ -98,8 +121,15 @@ def _span(line: Line, text: Text) -> list[tuple[float, float]]:
     left, right = max(text.left, float(x[0])), min(text.right, float(x[-1]))
     if left > right:
         return []
-    heights = [*np.interp([left, right], x, y), *y[(x >= left) & (x <= right)]]
-    return [(float(min(heights)), float(max(heights)))]
+    first, last = x.searchsorted((left, right))
+    heights = [*np.interp((left, right), x, y).tolist(), *y[first:last].tolist()]
+    return [(min(heights), max(heights))]
+
+
+def _stretched(span: tuple[float, float], end: float, taller: float) -> tuple[float, float]:
+    """All heights that a span can have over the `end` of a line in a plot up to so many times as high."""
+    low, high = (height - end for height in span)
+    return end + min(low, taller * low), end + max(high, taller * high)
 
 
 def _beyond(line: Line, text: Text) -> list[float]:

@@ -148,12 +148,14 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
     return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
 
 
-def labels(chart: Chart, width: float, height: float, size: float, narrowest: float | None = None) -> list[SideLabel]:
+def labels(
+    chart: Chart, width: float, height: float, size: float, narrowest: float | None = None, taller: float = 1.0
+) -> list[SideLabel]:
     """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
     Where they would overlap, or cover a lone point, they move up or down; an optional one without room is left out. Of
     a plot that follows the width of the window, `narrowest` is the smallest at which labels must not overlap: what is
-    apart there is so in a wider one.
+    apart there is so in a wider one. `taller` is how many times as high the plot may be.
     """
     several = with_labels(chart)
     if not several:
@@ -192,7 +194,9 @@ def labels(chart: Chart, width: float, height: float, size: float, narrowest: fl
         others = [at for at in range(len(wanted)) if at not in inside]
         apart = spread([places[at] for at in others], 1.2 * size, 0, height)
         heights = dict(zip(others, apart, strict=True))
-        placed = _inside(chart, inside, places, heights, width, height, size)
+        least = narrowest or NARROWER * width
+        narrow = [(x * least / width, wide, y) for x, wide, y in places]
+        placed = _inside(chart, inside, narrow, heights, least, height, size, taller)
         heights |= {at: text.y for at, text in placed.items()}
         over = {at for at, text in placed.items() if text.over}
     return [
@@ -210,13 +214,14 @@ def _inside(
     width: float,
     height: float,
     size: float,
+    taller: float,
 ) -> dict[int, label_room.Text]:
     """Labels inside the plot that have room there; in a wider plot they cover less of the lines."""
     named = {id(one): at for at, one in enumerate(with_labels(chart))}
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
 
     def across(x: float) -> float:
-        return min(1.0, position(x, *x_ends, chart.x.scale)) * NARROWER * width
+        return min(1.0, position(x, *x_ends, chart.x.scale)) * width
 
     def up(y: float) -> float:
         return position(y, *y_ends, chart.y.scale) * height
@@ -225,19 +230,19 @@ def _inside(
     for k, one in enumerate(chart.series):
         drawn = thin(one, chart)
         if one.kind in ("line", "step", "hold") and one.width and one.opacity and len(drawn.x):
-            x = NARROWER * width * np.minimum(1.0, _positions(drawn.x, *x_ends, chart.x.scale))
+            x = width * np.minimum(1.0, _positions(drawn.x, *x_ends, chart.x.scale))
             lines[named.get(id(one), -1 - k)] = x, height * _positions(drawn.y, *y_ends, chart.y.scale)
     for k, mark in enumerate(chart.marks, len(chart.series)):
         level = mark.axis == "y"
-        ends = (0.0, NARROWER * width) if level else (across(mark.at), across(mark.at))
+        ends = (0.0, width) if level else (across(mark.at), across(mark.at))
         lines[-1 - k] = np.array(ends), np.array([up(mark.at)] * 2 if level else [0.0, height])
 
     def text(at: int, y: float) -> label_room.Text:
         x, wide, _ = places[at]
-        return label_room.Text(NARROWER * x, y, wide)
+        return label_room.Text(x, y, wide)
 
     texts = {at: text(at, places[at][2]) for at in inside}
-    return label_room.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height)
+    return label_room.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height, taller)
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:

@@ -104,10 +104,10 @@ def test_no_label_names_the_line_of_another_run():
     assert np.diff(heights).min() >= 1.2 * 11 - 1e-9, "apart, and in the order of their lines"
 
 
-def crossings(chart, width, height, size):
+def crossings(chart, width, height, size, placed=None):
     """What lies on the label of an earlier run: curves, levels, other labels; each label once per thing."""
     (x_ends, y_ends), labels = (layout.limits(chart, "x"), layout.limits(chart, "y")), []
-    for one in layout.labels(chart, width, height, size):
+    for one in layout.labels(chart, width, height, size) if placed is None else placed:
         end = layout.position(one.at[0], *x_ends, chart.x.scale) * width
         middle = layout.position(one.at[1], *y_ends, chart.y.scale) * height + one.up
         wide = layout.text_width(one.of.label, size)
@@ -133,11 +133,10 @@ def crossings(chart, width, height, size):
     return found
 
 
-@pytest.mark.parametrize("width", [240, 380, 500, 900])
-def test_labels_of_runs_left_within_seconds_lie_on_no_line_and_on_no_other(width):
-    """Sliders played with: five runs left after a few checkpoints, at heights that differ little."""
-    now, rng, shown = picture("oh"), np.random.default_rng(0), 0
-    for _ in range(20):
+def sliders_played_with(times):
+    """Charts of a run with five earlier ones, left after a few checkpoints at heights that differ little."""
+    now, rng = picture("oh"), np.random.default_rng(0)
+    for _ in range(times):
         ghosts = []
         for label in ("T = 2", "r = 64, T = 2", "OH, r = 64", "seed = 4903", "r = 128"):
             early = {name: column[: rng.integers(3, 12)] for name, column in now.checkpoints.items()}
@@ -145,10 +144,50 @@ def test_labels_of_runs_left_within_seconds_lie_on_no_line_and_on_no_other(width
             early = {name: column[:rows] for name, column in early.items()}
             early["map"] = early["map"] + rng.normal(0, 0.02)
             ghosts.append(charts.ghost_of(replace(now, checkpoints=early), label))
-        chart = charts.quality(now, ghosts=ghosts)
+        yield charts.quality(now, ghosts=ghosts)
+
+
+@pytest.mark.parametrize("width", [240, 380, 500, 900])
+def test_labels_of_runs_left_within_seconds_lie_on_no_line_and_on_no_other(width):
+    shown = 0
+    for chart in sliders_played_with(20):
         assert crossings(chart, width, 118, 11) == []
         shown += len([one for one in layout.labels(chart, width, 118, 11) if isinstance(one.of, Series)])
     assert shown >= 20, "most have no room here, but not all are left out"
+
+
+def on_screen(chart, drawn, width, height):
+    """Its plot's width and height, the size of its type, and the labels of series: what the queries that hold set."""
+    grid, ends = dict(drawn["grid"]), {one["name"]: dict(one.get("endLabel", {})) for one in drawn["series"]}
+    for one in drawn["media"]:
+        asked = one["query"]
+        fits = asked.get("minWidth", 0) <= width <= asked.get("maxWidth", 10**5)
+        fits &= asked.get("minHeight", 0) <= height <= asked.get("maxHeight", 10**5)
+        fits &= asked.get("minAspectRatio", 0) <= width / height <= asked.get("maxAspectRatio", 10**5)
+        if fits:
+            grid |= one["option"].get("grid", {})
+            for series in one["option"].get("series", ()):
+                ends[series["name"]] |= series.get("endLabel", {})
+    shown = [
+        layout.SideLabel(one, (one.x[-1], one.y[-1]), -ends[one.name]["offset"][1], ends[one.name]["align"] == "right")
+        for one in chart.series
+        if ends[one.name].get("show")
+    ]
+    size = max(ends[one.of.name]["fontSize"] for one in shown) if shown else 0
+    return width - grid["left"] - grid["right"], height - grid["top"] - grid["bottom"], size, shown
+
+
+@pytest.mark.parametrize("screen", [(1280, 800), (1920, 1080), (1024, 768), (844, 500), (2560, 1300), (390, 844)])
+def test_on_a_full_screen_labels_are_placed_anew(screen):
+    shown = on_page = 0
+    for chart in sliders_played_with(20):
+        given = {"height": 212, "width": 610, "size": 11, "title": True, "title_lines": 2, "beside_title": 270}
+        drawn = option(chart, **given)
+        *plot, size, labels = on_screen(chart, drawn, *screen)
+        assert crossings(chart, *plot, size, labels) == []
+        shown += len(labels)
+        on_page += len(on_screen(chart, drawn, 610, 212)[-1])
+    assert shown >= on_page or screen[0] < screen[1], "no fewer than in a page, unless it is upright"
 
 
 def test_a_label_without_room_is_switched_off_and_its_line_stays():

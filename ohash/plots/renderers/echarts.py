@@ -6,6 +6,8 @@ than all the rest. Log axes get no value that is not positive.
 """
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,17 @@ import pyarrow as pa
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Mark, Series, band
-from ohash.plots.renderers.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
-from ohash.plots.renderers.responsive import media, wrap
+from ohash.plots.renderers.echarts_frame import (
+    DASHES,
+    Frame,
+    Option,
+    axis_option,
+    by_powers,
+    enlarge,
+    frame_of,
+    marks_option,
+)
+from ohash.plots.renderers.responsive import UPRIGHT, full_factor, full_screens, media, wrap
 from ohash.plots.thinning import thin
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
@@ -25,6 +36,7 @@ HIGHLIGHT: Option = {
     "emphasis": {"focus": "series", "lineStyle": {"width": 4}},
     "blur": {"lineStyle": {"opacity": 0.25}},
 }
+TYPES = {"bar": "bar", "points": "scatter"}
 STEP = {"step": "middle", "hold": "end"}
 ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
 
@@ -70,7 +82,8 @@ def option(
         for line in lines:
             line.update(HIGHLIGHT)
     labels = layout.labels(chart, frame.inner, frame.plot, frame.size)
-    _add_labels(chart, lines, frame, labels, dark)
+    for line, beside in zip(lines, _side_labels(chart, frame, labels, dark), strict=True):
+        line.update(beside)
     drawn: Option = {
         "animation": False,
         "backgroundColor": ground.background,
@@ -95,6 +108,9 @@ def option(
     if title_lines:
         heading_text = chart.title if heading else ""
         drawn["media"] = media(drawn, heading_text, size, beside_title, heading_lines, stage=stage, moving=moving)
+        optional = sum(one.optional_label for one in chart.series)
+        if optional > len(labels) or any(label.up or label.over for label in labels):
+            drawn["media"] += _full_screen_labels(SameLines(chart, frame), stage=stage, dark=dark)
     return drawn
 
 
@@ -176,10 +192,10 @@ def _band(one: Series, at: int, place: tuple[int, int], dark: bool) -> list[Opti
     return parts
 
 
-def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.SideLabel], dark: bool) -> None:
-    for at, one in enumerate(chart.series):
-        if one.optional_label:  # ECharts would keep that of the picture before
-            lines[at]["endLabel"] = {"show": False}
+def _side_labels(chart: Chart, frame: Frame, labels: list[layout.SideLabel], dark: bool) -> list[Option]:
+    """For every series its label; nothing where it has none."""
+    # of an optional one ECharts would keep that of the picture before
+    parts: list[Option] = [{"endLabel": {"show": False}} if one.optional_label else {} for one in chart.series]
     for label in labels:
         if isinstance(label.of, Mark):
             continue
@@ -189,15 +205,61 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
         words = layout.truncate(label.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
         at = next(at for at, one in enumerate(chart.series) if one is label.of)
-        if lines[at]["type"] == "scatter":
-            lines[at]["label"] = {**text, "position": "right", "offset": [0, -label.up]}
-        else:
-            halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
-            if across < 1:  # its label lies within the plot, and must not be crossed by a curve
-                lines[at]["z"] = 2 + len(lines)
-            beside = {"distance": 6, "align": "left", "offset": [0, -label.up]}
-            over = {"distance": 0, "align": "right", "offset": [0, -label.up]}
-            lines[at]["endLabel"] = {**text, **halo, **(over if label.over else beside)}
+        if label.of.kind == "points":
+            parts[at] = {"label": {**text, "position": "right", "offset": [0, -label.up]}}
+            continue
+        halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
+        beside = {"distance": 6, "align": "left", "offset": [0, -label.up]}
+        over = {"distance": 0, "align": "right", "offset": [0, -label.up]}
+        parts[at] = {"endLabel": {**text, **halo, **(over if label.over else beside)}}
+        if across < 1:  # its label lies within the plot, and must not be crossed by a curve
+            parts[at]["z"] = 2 + len(chart.series)
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class SameLines:
+    """A chart and its frame, equal to any other with the same lines: most pictures have only another title."""
+
+    chart: Chart
+    frame: Frame
+
+    def _key(self) -> tuple[Any, ...]:
+        lines = ((one.name, one.label, one.role, one.x.tobytes(), one.y.tobytes()) for one in self.chart.series)
+        return *lines, self.chart.marks, self.chart.x, self.chart.y, *self.frame.grid.values(), self.frame.size
+
+    def __eq__(self, other: object) -> bool:
+        """Whether labels have the same places."""
+        return isinstance(other, SameLines) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Of what is compared."""
+        return hash(self._key())
+
+
+@lru_cache(maxsize=64)
+def _full_screen_labels(same: SameLines, *, stage: bool, dark: bool) -> list[Option]:
+    """Where labels go on full screens, in ranges of their height.
+
+    A label keeps its distance in pixels, while lines move apart with the plot: what is free in a page is not so there.
+    """
+    chart, queries = same.chart, []
+    for query, width, height, tallest in full_screens():
+        full = enlarge(same.frame, chart, full_factor(stage), width, height)
+        taller = (full.plot + tallest - height) / full.plot
+        placed = layout.labels(chart, full.inner, full.plot, full.size, full.inner, taller)
+        marks = marks_option(chart, full, placed, dark)
+        beside = _named(chart, _side_labels(chart, full, placed, dark))
+        parts = [*beside, {key: marks[key] for key in ("name", "type", "markLine")}]
+        queries.append({"query": query, "option": {"series": parts}})
+    off: list[Option] = [{"endLabel": {"show": False}} if one.optional_label else {} for one in chart.series]
+    return [{"query": UPRIGHT, "option": {"series": _named(chart, off)}}, *queries]
+
+
+def _named(chart: Chart, parts: list[Option]) -> list[Option]:
+    """What ECharts merges into the series of these names; those without a part are left as they are."""
+    named = zip(chart.series, parts, strict=True)
+    return [{"name": one.name, "type": TYPES.get(one.kind, "line"), **part} for one, part in named if part]
 
 
 # -- around the points ---------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The frame of an ECharts chart: margins, axes and reference lines, so placed that no label is cut off or covered."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ohash.plots import layout, theme
@@ -59,6 +59,18 @@ def frame_of(chart: Chart, width: int, height: int, size: int, *, heading: int, 
     bottom = 2 * size + 18
     plot = max(40, height - top - bottom)
     return Frame(left, right, top, bottom, inner, plot, heading, round(wide + 10), (lo, hi), y, placed, size)
+
+
+def enlarge(frame: Frame, chart: Chart, factor: float, width: int, height: int) -> Frame:
+    """The frame of the same chart in another size, with type and margins `factor` times as large."""
+    names = "left", "right", "top", "bottom", "heading", "y_name"
+    sides = {name: round(factor * getattr(frame, name)) for name in names}
+    inner, plot = width - sides["left"] - sides["right"], height - sides["top"] - sides["bottom"]
+    size = round(factor * frame.size)
+    lanes = max((one.lane + 1 for one in frame.placed if one.lane is not None), default=1)
+    upright = [one.mark for one in frame.placed]
+    placed = layout.place(upright, lambda at: layout.position(at, *frame.x, chart.x.scale), inner, size, lanes)
+    return replace(frame, **sides, inner=inner, plot=plot, size=size, placed=placed)
 
 
 def by_powers(axis: Axis) -> bool:

@@ -5,7 +5,9 @@ chart that fills the screen has type for the back row.
 """
 
 import textwrap
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 Option = dict[str, Any]
@@ -14,6 +16,10 @@ FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
 LARGER = 1.7
 LARGER_ON_STAGE = 1.25
+# Between them labels keep their distance from their lines: the closer they are, the more labels have room.
+FULL_HEIGHTS = (FULL_SCREEN, 580, 700, 820, 960, 1150, 1500, 2200)
+LANDSCAPE = 1.2  # times as wide as high
+UPRIGHT = {"minHeight": FULL_SCREEN, "maxAspectRatio": LANDSCAPE}  # a phone, where labels within a plot have no room
 # Lengths in pixels that belong to type, and so grow with it.
 LENGTHS = frozenset(
     {
@@ -42,13 +48,25 @@ def media(
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back; one that
     # moves does so with its next frame, and need not apply a query that always holds in every one.
     usual = [] if moving else [{"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}]
-    larger = LARGER_ON_STAGE if stage else LARGER
+    larger = full_factor(stage)
     full = [{"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, larger)}]
     for width in FULL_WIDTHS if title and stage else ():
         lines = wrap(title, (0.94 * width - larger * beside_title) / (0.5 * larger * (size + 2)))
         query = {"minHeight": FULL_SCREEN, "maxWidth": width}
         full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
     return [*usual, *by_width, *full]
+
+
+def full_factor(stage: bool) -> float:
+    """How much larger type is where a chart fills the screen."""
+    return LARGER_ON_STAGE if stage else LARGER
+
+
+def full_screens() -> Iterator[tuple[dict[str, float], int, int, int]]:
+    """Queries of full screens that are not upright, each with its least width and its least and largest height."""
+    for low, high in pairwise(FULL_HEIGHTS):
+        query = {"minHeight": low, "maxHeight": high - 1, "minAspectRatio": LANDSCAPE}
+        yield query, round(LANDSCAPE * low), low, high
 
 
 @lru_cache(maxsize=256)
