@@ -146,8 +146,8 @@ class ComparisonSnapshot:
         return self.comparison.names
 
     def supervision(self, entry: int) -> str:
-        """The supervision of a method: "none", "pairs" or "labels"."""
-        return self.entries[entry].spec.supervision
+        """What a method was given here: "none", "pairs" or "labels"."""
+        return self.entries[entry].spec.supervision_by(self.setup.similar_by)
 
     def results_of(self, entry: int) -> list[MethodResult]:
         """The judged results of a method: of the ended seeds, or else what there is of the first; no failed runs."""

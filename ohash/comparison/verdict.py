@@ -264,11 +264,12 @@ def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -
 
 def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:
     """What the better code asks for that the one that learns online does not."""
-    spec, other = (snapshot.entries[code.entry].spec for code in (best, online))
+    spec = snapshot.entries[best.entry].spec
+    given, other = (snapshot.supervision(code.entry) for code in (best, online))
     asks = []
-    if spec.supervision == "labels" and other.supervision != "labels":
-        asks.append("the labels themselves" + (" (which say more than pairs)" if other.supervision == "pairs" else ""))
-    if spec.supervision == "pairs" and other.supervision == "none":
+    if given == "labels" and other != "labels":
+        asks.append("the labels themselves" + (" (which say more than pairs)" if other == "pairs" else ""))
+    if given == "pairs" and other == "none":
         asks.append("pairs that say what is similar")
     if spec.consumes == "batch":
         asks.append("all points at once, to be fitted again when they change")

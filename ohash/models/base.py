@@ -38,6 +38,7 @@ PAPER = """@article{huang2017online,
 }"""
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
+WITHOUT_LABELS = ("metric", "topk", "pairs")  # similarities that no label or track defines
 Features = Literal["kernel", "vectors", "distance"]
 FEATURES_TEXTS: dict[Features, str] = {
     "kernel": "kernel features (RBF similarities to anchors)",
@@ -238,6 +239,10 @@ class HasherSpec:
         model: Any = self.build(self.params(**values["params"]))
         model.resume(values, arrays)
         return model  # type: ignore[no-any-return]
+
+    def supervision_by(self, similar_by: str) -> Supervision:
+        """What it learns from where this says what is similar: without labels, which pairs of a sample are."""
+        return "pairs" if self.pairwise and similar_by in WITHOUT_LABELS else self.supervision
 
     @property
     def features_text(self) -> str:

@@ -13,8 +13,8 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
-from ohash.paper.protocol import learns_from, variant_title
-from ohash.paper.settings import EMBEDDED, PAPER_KINDS, TEXTS, Kind, Setting, stand_ins_text
+from ohash.paper.protocol import learns_from, needs_labels, variant_title
+from ohash.paper.settings import EMBEDDED, LABELLED, PAPER_KINDS, TEXTS, Kind, Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
 
@@ -112,13 +112,30 @@ def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
                 _cell(measurements, figure, one, method, method, one.truth if score == truth else "recall_10")
                 for one in settings
             ]
-            source = learns_from(method, settings)
-            learns = "no labels" if source == "none" else source
+            learns = learns_from_text(method, settings)
             how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
             rows.append((variant_title(method), learns, how, bytes_text(measurements, figure, method), score, *texts))
     what = f"{truth}, then recall@10 by the original distance, on test queries"
     header = ("method", "learns from", "learns", "bytes per item", "score", *(setting.title for setting in settings))
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
+
+
+def learns_from_text(method: str, settings: Sequence[Setting]) -> str:
+    """What a method learns from; where it is not the same on all data, on which it is what.
+
+    >>> learns_from_text("ksh", EMBEDDED), learns_from_text("ksh", TEXTS), learns_from_text("itq", EMBEDDED)
+    ('labels; on Fashion by distance: pairs of a sample', 'pairs of a sample', 'no labels')
+    """
+    words = {"none": "no labels"} | ({"pairs": "pairs of a sample"} if methods.find(method).pairwise else {})
+    able = [one for one in settings if one.kind in LABELLED or not needs_labels(method)]
+    titles: dict[str, list[str]] = {}
+    for setting in able or settings:
+        source = learns_from(method, [setting])
+        titles.setdefault(words.get(source, source), []).append(setting.title)
+    if not titles:
+        return words.get(learns_from(method, EMBEDDED), methods.find(method).supervision)
+    first, *others = sorted(titles, key=lambda source: -len(titles[source]))
+    return "; ".join([first, *(f"on {', '.join(titles[source])}: {source}" for source in others)])
 
 
 def bytes_text(measurements: Measurements, figure: Figure, method: str) -> str:

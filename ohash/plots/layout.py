@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.plots import formats, label_room
+from ohash.plots import formats, label_room, point_labels
 from ohash.plots.chart import Axis, Chart, Mark, Series, Values
 from ohash.plots.thinning import drawable, thin
 
@@ -133,13 +133,16 @@ def _positions(values: Values, lo: float, hi: float, scale: str) -> Values:
 class SideLabel:
     """A label beside the plot, or beside a lone point; `at` is where it belongs, `up` how far it must move.
 
-    One that is `over` its line ends where the line does.
+    One that is `over` its line ends where the line does. That of a lone point begins, or ends, `across` from it; where
+    another point is as near, a line leads from the point to its `leader`.
     """
 
     of: Series | Mark
     at: tuple[float, float]
     up: float
     over: bool = False
+    across: float | None = None
+    leader: tuple[float, float] | None = None
 
 
 def with_labels(chart: Chart) -> list[Series | Mark]:
@@ -149,13 +152,20 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
 
 
 def labels(
-    chart: Chart, width: float, height: float, size: float, narrowest: float | None = None, taller: float = 1.0
+    chart: Chart,
+    width: float,
+    height: float,
+    size: float,
+    narrowest: float | None = None,
+    taller: float = 1.0,
+    widest: float | None = None,
 ) -> list[SideLabel]:
     """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
     Where they would overlap, or cover a lone point, they move up or down; an optional one without room is left out. Of
     a plot that follows the width of the window, `narrowest` is the smallest at which labels must not overlap: what is
-    apart there is so in a wider one. `taller` is how many times as high the plot may be.
+    apart there is so in a wider one. `taller` is how many times as high the plot may be. Names of lone points
+    are free up to the `widest`, too.
     """
     several = with_labels(chart)
     if not several:
@@ -176,15 +186,9 @@ def labels(
         ]
         for across in (width, narrowest or width)
     )  # fmt: skip
-    moved = spread(close, 1.2 * size, 0, height)
     if all(isinstance(one, Series) and one.kind == "points" for one in several):
-        dots = [
-            (position(float(x), *x_ends, chart.x.scale) * width, position(float(y), *y_ends, chart.y.scale) * height)
-            for one in chart.series
-            if one.kind == "points"
-            for x, y in zip(one.x, one.y, strict=True)
-        ]
-        moved = avoid(places, moved, dots, size, height, close)
+        return _beside_points(chart, wanted, (narrowest or width, widest or width), height, size)
+    moved = spread(close, 1.2 * size, 0, height)
     inside = [
         at for at, (one, (x, _)) in enumerate(wanted)
         if isinstance(one, Series) and one.optional_label and one.kind == "line" and x < x_ends[1]
@@ -204,6 +208,33 @@ def labels(
         for k, (one, at) in enumerate(wanted)
         if k in heights
     ]  # fmt: skip
+
+
+def _beside_points(
+    chart: Chart,
+    wanted: Sequence[tuple[Series | Mark, tuple[float, float]]],
+    between: tuple[float, float],
+    height: float,
+    size: float,
+) -> list[SideLabel]:
+    """Labels of lone points; they stand free in a plot of any width between these two."""
+    x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
+
+    def spots(x: Values, y: Values) -> tuple[tuple[float, float], ...]:
+        up = height * _positions(y, *y_ends, chart.y.scale)
+        return tuple(zip(_positions(x, *x_ends, chart.x.scale).tolist(), up.tolist(), strict=True))
+
+    drawn = [drawable(one, chart) for one in chart.series]
+    dots = tuple(spot for one in drawn if one.kind == "points" for spot in spots(one.x, one.y))
+    lines = tuple(spots(one.x, one.y) for one in drawn if one.kind == "line" and one.width and one.opacity)
+    places = [spots(np.array([x]), np.array([y]))[0] for _, (x, y) in wanted]
+    named = tuple((place, text_width(one.label, size)) for place, (one, _) in zip(places, wanted, strict=True))
+    widths = tuple(np.linspace(*between, 3 if between[0] < between[1] else 1).tolist())
+    placed = point_labels.place(named, dots, lines, size, height, widths)
+    return [
+        SideLabel(one, at, label.up, label.over, label.across, label.leader)
+        for (one, at), label in zip(wanted, placed, strict=True)
+    ]
 
 
 def _inside(
@@ -263,44 +294,6 @@ def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, 
     for k, at in reversed(list(enumerate(order))):
         heights[at] = min([heights[at], hi, *(heights[above] - gap for above in order[k + 1 :] if meet(at, above))])
     return [float(value) for value in heights]
-
-
-def avoid(
-    places: Sequence[tuple[float, float, float]],
-    heights: Sequence[float],
-    dots: Sequence[tuple[float, float]],
-    size: float,
-    hi: float,
-    close: Sequence[tuple[float, float, float]] = (),
-) -> list[float]:
-    """Heights of the texts right of their points at (x, width, y), moved on where they would cover one of the dots.
-
-    `close` are the places by which texts may meet each other, if not the same.
-
-    >>> avoid([(0, 20, 10)], [10.0], [(0, 10), (15, 12)], 10, 100), avoid([(0, 20, 10)], [10.0], [(0, 10)], 10, 100)
-    ([2.0], [10.0])
-    """
-    taken: list[tuple[float, float, float]] = []
-
-    def ends(place: tuple[float, float, float]) -> tuple[float, float]:
-        left = place[0] + 0.55 * size  # clear of its own dot
-        return left, left + place[1]
-
-    def covers_dot(at: int, y: float) -> bool:
-        left, right = ends(places[at])
-        return any(left < x + size / 2 and x - size / 2 < right and abs(y - dot) < size for x, dot in dots)
-
-    def meets_text(at: int, y: float) -> bool:
-        left, right = ends((close or places)[at])
-        return not all(b <= left or right <= a or abs(y - text) >= 1.2 * size - 1e-9 for a, b, text in taken)
-
-    moved = [float(height) for height in heights]
-    for at in sorted(range(len(places)), key=moved.__getitem__):
-        steps = sorted((0.2 * size * k for k in range(-20, 21)), key=abs)
-        tried = (moved[at] + step for step in steps if 0 <= moved[at] + step <= hi)
-        moved[at] = next((y for y in tried if not covers_dot(at, y) and not meets_text(at, y)), moved[at])
-        taken.append((*ends((close or places)[at]), moved[at]))
-    return moved
 
 
 def exponent(value: float) -> float:

@@ -105,7 +105,7 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
 def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Every method as a point: agreement with the distance and with the truth; named are OH, MMOH and the best.
 
-    Codes as long as the vectors have their bytes in their names, and are compared with no other.
+    Codes as long as the vectors are named with their bytes, and compared with no other.
     """
     scores, recalls, names = {}, {}, {}
     for method in figure.all_methods:
@@ -124,7 +124,7 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         best = max(alike, key=lambda one: scores[one])
         learners = [one for one in alike if find(one).consumes in ONLINE_INPUTS]
         online = max(learners, key=lambda one: scores[one], default=best)
-        named |= {best, online, max(alike, key=lambda one: recalls[one]), max(recalls, key=lambda one: recalls[one])}
+        named |= {best, online, max(alike, key=lambda one: recalls[one]), *(scores.keys() & set(LONG_AS_VECTORS))}
         title += f": on test queries {variant_title(best)} has the highest {truth}, {formats.share(scores[best])}"
         if online != best:
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"

@@ -45,7 +45,7 @@ def group_of(params: ExperimentParams) -> str:
     """The data set, truth and supervision of an experiment: mAP is not comparable across them."""
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset
-    supervision = find(params.method).supervision
+    supervision = find(params.method).supervision_by(params.stream.similar_by)
     return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 

@@ -1,7 +1,10 @@
 """The fairness line says what each method was given."""
 
+from dataclasses import replace
+
 import pytest
 
+from ohash.comparison.export import result_rows
 from ohash.comparison.fairness import fairness
 from tests.comparison.snapshots import snapshot
 
@@ -31,3 +34,14 @@ def test_the_fairness_line_names_everything():
 def test_a_drift_after_the_last_pair_never_comes(at, expected):
     """Pairs are counted from 0: the last of 1,000 is pair 999."""
     assert expected in fairness(snapshot({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
+
+
+@pytest.mark.parametrize(("similar_by", "given"), [("label", "labels"), ("metric", "pairs"), ("topk", "pairs")])
+def test_what_a_method_of_labels_was_given_where_there_are_none(similar_by, given):
+    """KSH and FastHash are then fitted to which pairs of a sample are similar."""
+    now = snapshot({"oh": 0.7, "ksh": 0.8, "itq": 0.5})
+    now = replace(now, setup=replace(now.setup, similar_by=similar_by))
+    assert [now.supervision(at) for at in range(3)] == ["pairs", given, "none"]
+    assert ("labels" in fairness(now)) == (given == "labels")
+    rows = {row["method"]: row["learns_from"] for row in result_rows(now)}
+    assert rows["KSH"] == given

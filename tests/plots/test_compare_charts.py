@@ -146,23 +146,76 @@ def test_labels_stand_beside_the_last_point_and_apart():
     assert [note["text"] for note in notes] == ["m0", "m1", "m2", "m3"]
 
 
-def test_the_name_of_a_point_covers_no_other_point_and_no_other_name():
-    places = {"OH": (36.0, 0.36), "My": (33.0, 0.38), "AdaptHash": (43.0, 0.36), "LSH": (43.0, 0.362), "": (40.0, 0.37)}
-    series = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in places.items())
-    chart = Chart("t", Axis("x", lo=0, hi=100), Axis("y", lo=0.3, hi=1), series)
-    width, height, size = 300, 150, 11
-    texts = []
+def boxes(chart, width, height, size):
+    """Left, right and middle of the names of points, in pixels, each with its own point and its leader."""
+    x_ends, y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
     for one in layout.labels(chart, width, height, size):
-        left = one.at[0] / 100 * width + 0.55 * size
-        y = (one.at[1] - 0.3) / 0.7 * height + one.up
-        texts.append((left, left + layout.text_width(one.of.label, size), y))
+        x = layout.position(one.at[0], *x_ends, chart.x.scale) * width
+        y = layout.position(one.at[1], *y_ends, chart.y.scale) * height
+        wide = layout.text_width(one.of.label, size)
+        left = x + one.across - (wide if one.over else 0)
+        yield left, left + wide, y + one.up, (x, y), one.leader
+
+
+def away(left, right, middle, spot, size):
+    """How far a place is from a name."""
+    x, y = spot
+    return float(np.hypot(max(left - x, x - right, 0), max(abs(middle - y) - size / 2, 0)))
+
+
+CROWDED = {"OH": (36.0, 0.36), "My": (33.0, 0.38), "AdaptHash": (43.0, 0.36), "LSH": (43.0, 0.362), "": (40.0, 0.37)}
+
+
+@pytest.mark.parametrize("width", [200, 300, 500])
+def test_the_name_of_a_point_covers_no_other_point_and_no_other_name(width):
+    series = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in CROWDED.items())
+    chart = Chart("t", Axis("x", lo=0, hi=100), Axis("y", lo=0.3, hi=1), series)
+    height, size = 150, 11
+    dots = [(x / 100 * width, (y - 0.3) / 0.7 * height) for x, y in CROWDED.values()]
+    texts = list(boxes(chart, width, height, size))
     assert len(texts) == 4
-    for k, (left, right, y) in enumerate(texts):
-        assert 0 <= y <= height
-        for x, value in places.values():
-            at = x / 100 * width
-            assert not (left < at < right and abs(y - (value - 0.3) / 0.7 * height) < 0.9 * size)
-        assert all(b <= left or right <= a or abs(y - other) > size for a, b, other in texts[:k])
+    for k, (left, right, y, own, leader) in enumerate(texts):
+        assert left >= 0 and 0 <= y <= height
+        others = [spot for spot in dots if np.hypot(spot[0] - own[0], spot[1] - own[1]) > 1e-6]
+        nearest = min(away(left, right, y, spot, size) for spot in others)
+        assert nearest > 0.4 * size
+        assert leader is not None or away(left, right, y, own, size) < nearest, "else it is taken for another's"
+        assert all(b <= left or right <= a or abs(y - other) > size for a, b, other, *_ in texts[:k])
+
+
+def test_a_leader_ends_at_the_name_and_is_drawn_by_every_renderer():
+    series = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in CROWDED.items())
+    chart = Chart("t", Axis("x", lo=0, hi=100), Axis("y", lo=0.3, hi=1), series)
+    for left, right, y, own, leader in boxes(chart, 300, 150, 11):
+        if leader is not None:
+            assert away(left, right, y, (own[0] + leader[0], own[1] + leader[1]), 11) < 1e-6
+    drawn = option(chart, width=400)["series"]
+    led = [one.leader is not None for one in layout.labels(chart, 300, 150, 11)]
+    assert any(led) and any(one.get("labelLine", {}).get("show") for one in drawn)
+    assert any(one.xsizemode == "pixel" for one in figure(chart).layout.shapes)
+    assert to_svg(chart).count('stroke-width="0.4"') > 0
+
+
+@pytest.mark.parametrize("width", [250, 400, 700])
+def test_the_names_of_points_lie_on_no_line(width):
+    """The Pareto front of the cost charts crossed the name of Product quantisation, which stands right of its point."""
+    places = {
+        "OH": (5.0, 0.4),
+        "Product quantisation": (8.0, 0.55),
+        "int8": (60.0, 0.6),
+        "float vectors": (1024.0, 1.0),
+    }
+    points = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in places.items())
+    ends = np.array(list(places.values()))
+    front = Series("Pareto front", ends[:, 0], ends[:, 1], "line", "reference", "dashed")
+    chart = Chart("t", Axis("x", "log", lo=1, hi=10_000), Axis("y", lo=0, hi=1), (front, *points))
+    x_ends = layout.limits(chart, "x")
+    height, size = 150, 11
+    at = [layout.position(x, *x_ends, "log") * width for x in ends[:, 0]]
+    for left, right, y, *_ in boxes(chart, width, height, size):
+        under = np.linspace(left, right, 200)
+        crossed = np.abs(np.interp(under, at, ends[:, 1] * height, left=np.nan, right=np.nan) - y) < 0.6 * size
+        assert not crossed.any()
 
 
 @pytest.mark.parametrize("width", [NARROWEST, 400, WIDTH])

@@ -5,12 +5,13 @@ import io
 
 import pytest
 
+from ohash.engine.params import experiment
 from ohash.plots import sweeps as charts
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import with_own_data
-from ohash.sweeps.halving import open_rounds, planned_cells
+from ohash.sweeps.halving import group_of, open_rounds, planned_cells
 from ohash.sweeps.report import best_of, importance, to_latex
 from ohash.sweeps.results import best_points, collect_points, count_cells, halving_text, to_csv
 from ohash.sweeps.specification import build_sweep, from_values, read_sweep
@@ -124,3 +125,9 @@ def test_own_data_keep_the_draws_and_the_rounds():
     sweep = tiny_sweep(grid={}, random={"draws": 4, "beta": [0.1, 0.9]}, halving={"factor": 2, "min_pairs": 60})
     mine = with_own_data(sweep, data)
     assert (mine.random, mine.halving) == (sweep.random, sweep.halving)
+
+
+def test_a_method_of_labels_competes_with_those_of_pairs_where_it_is_given_pairs():
+    by_distance = experiment("fashion", "ksh", similar_by="metric")
+    assert group_of(by_distance) == "fashion by metric, learning from pairs"
+    assert group_of(experiment("fashion", "ksh")) == "fashion, learning from labels"

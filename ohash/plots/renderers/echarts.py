@@ -37,6 +37,8 @@ HIGHLIGHT: Option = {
     "blur": {"lineStyle": {"opacity": 0.25}},
 }
 TYPES = {"bar": "bar", "points": "scatter"}
+NAMED_POINT = 11  # px
+WIDER = 1.8  # a plot in a large window, compared with the width it is supposed to have
 STEP = {"step": "middle", "hold": "end"}
 ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
 
@@ -81,7 +83,7 @@ def option(
     if highlight:
         for line in lines:
             line.update(HIGHLIGHT)
-    labels = layout.labels(chart, frame.inner, frame.plot, frame.size)
+    labels = layout.labels(chart, frame.inner, frame.plot, frame.size, widest=WIDER * frame.inner)
     for line, beside in zip(lines, _side_labels(chart, frame, labels, dark), strict=True):
         line.update(beside)
     drawn: Option = {
@@ -165,7 +167,7 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     if one.kind == "bar":
         return drawn | {"type": "bar", "barMaxWidth": 48}
     if one.kind == "points":
-        return drawn | {"type": "scatter", "symbolSize": 11 if one.label else 5}
+        return drawn | {"type": "scatter", "symbolSize": NAMED_POINT if one.label else 5}
     drawn |= {
         "type": "line",
         "lineStyle": {"color": hue, "width": one.width, "type": DASHES[one.dash], "opacity": one.opacity},
@@ -201,12 +203,13 @@ def _side_labels(chart: Chart, frame: Frame, labels: list[layout.SideLabel], dar
             continue
         hue = theme.text_colour(label.of.role, dark)
         across = min(1.0, layout.position(label.at[0], *frame.x, chart.x.scale))
-        room = across * frame.inner if label.over else frame.right + (1 - across) * frame.inner - 9
+        aside = 9 if label.across is None else label.across + 2
+        room = across * frame.inner if label.over else frame.right + (1 - across) * frame.inner - aside
         words = layout.truncate(label.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
         at = next(at for at, one in enumerate(chart.series) if one is label.of)
         if label.of.kind == "points":
-            parts[at] = {"label": {**text, "position": "right", "offset": [0, -label.up]}}
+            parts[at] = _point_label(text, label, theme.ground(dark))
             continue
         halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
         beside = {"distance": 6, "align": "left", "offset": [0, -label.up]}
@@ -260,6 +263,16 @@ def _named(chart: Chart, parts: list[Option]) -> list[Option]:
     """What ECharts merges into the series of these names; those without a part are left as they are."""
     named = zip(chart.series, parts, strict=True)
     return [{"name": one.name, "type": TYPES.get(one.kind, "line"), **part} for one, part in named if part]
+
+
+def _point_label(text: Option, label: layout.SideLabel, ground: theme.Ground) -> Option:
+    """The name of a point; its place is told from the edge of the symbol."""
+    edge = NAMED_POINT / 2
+    across = 5 if label.across is None else label.across + (edge if label.over else -edge)
+    side = "left" if label.over else "right"
+    named: Option = {"label": {**text, "position": side, "distance": 0}, "labelLayout": {"dx": across, "dy": -label.up}}
+    line = {"show": label.leader is not None, "lineStyle": {"color": ground.faint, "width": theme.THIN}}
+    return named | {"labelLine": line}
 
 
 # -- around the points ---------------------------------------------------------------------

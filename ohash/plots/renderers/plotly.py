@@ -251,10 +251,16 @@ def _add_labels(fig: go.Figure, chart: Chart, dark: bool, width: float) -> None:
         at = [layout.exponent(value) if axis.scale == "log" else value
               for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
         font = {"color": theme.text_colour(one.of.role, dark), "size": theme.SIZE}
+        across = one.across if one.across is not None else 0 if one.over else 8
         fig.add_annotation(
-            text=html.escape(one.of.label), x=at[0], y=at[1], yshift=one.up, showarrow=False, font=font,
-            **({"xanchor": "right"} if one.over else {"xanchor": "left", "xshift": 8}),
+            text=html.escape(one.of.label), x=at[0], y=at[1], xshift=across, yshift=one.up, showarrow=False, font=font,
+            xanchor="right" if one.over else "left",
         )  # fmt: skip
+        if one.leader is not None:
+            line = {"color": theme.ground(dark).faint, "width": theme.THIN}
+            pixels = {"xsizemode": "pixel", "ysizemode": "pixel", "xanchor": at[0], "yanchor": at[1]}
+            ends = {"x0": 0, "y0": 0, "x1": one.leader[0], "y1": one.leader[1]}
+            fig.add_shape(type="line", line=line, layer="below", **pixels, **ends)
     if labels:
         fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in labels)))
 

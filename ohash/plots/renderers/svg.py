@@ -196,15 +196,15 @@ class _Figure:
 
     def _labels(self) -> list[str]:
         """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
-        size = self.size
-        return [
-            _text(
-                one.of.label, self._x(one.at[0]) + (0 if one.over else 0.5 * size),
-                self._y(one.at[1]) - one.up + 0.35 * size,
-                f'fill="{theme.text_colour(one.of.role, self.dark)}"' + (' text-anchor="end"' if one.over else ""),
-            )
-            for one in layout.labels(self.chart, self.right - self.left, self.bottom - self.top, size)
-        ]  # fmt: skip
+        size, parts = self.size, []
+        for one in layout.labels(self.chart, self.right - self.left, self.bottom - self.top, size):
+            x, y = self._x(one.at[0]), self._y(one.at[1])
+            if one.leader is not None:
+                parts.append(stroke(x, y, x + one.leader[0], y - one.leader[1], self.ground.faint, 0.4))
+            across = one.across if one.across is not None else 0 if one.over else 0.5 * size
+            style = f'fill="{theme.text_colour(one.of.role, self.dark)}"' + (' text-anchor="end"' if one.over else "")
+            parts.append(_text(one.of.label, x + across, y - one.up + 0.35 * size, style))
+        return parts
 
     def _rule(self, mark: Mark, x1: float, y1: float, x2: float, y2: float) -> str:
         return stroke(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])
