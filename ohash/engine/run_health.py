@@ -27,6 +27,7 @@ HARDLY_ABOVE = 1.02  # times that loss, which is no matter while the score rises
 USUAL_BETA = 0.3, 0.7, 0.5  # from, to, and what to try outside
 NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
+ONE_SIDED, BALANCED = 0.75, 0.5  # share of similar pairs, or of items relevant to a query; and what to try then
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
 TIES = 0.2  # mAP between relevant last and relevant first in ties
 FEW_BITS, MORE_BITS = 8, 32  # too few codes to tell items apart, and what to try then
@@ -173,9 +174,10 @@ def _learning(now: Snapshot) -> list[Finding]:
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
-        why = _wrong_answers(now) if noisy else "try another β, or check what the pairs call similar"
-        remedy = _settings(now)
-        if not (noisy or remedy or follows_labels) and C is not None:
+        one_sided = _one_sided(now)
+        why = _wrong_answers(now) if noisy else one_sided or "try another β, or check what the pairs call similar"
+        remedy = (None if noisy else _more_dissimilar(now)) or _settings(now)
+        if not (noisy or one_sided or remedy or follows_labels) and C is not None:
             why, remedy = "random codes keep the distance already, and a smaller C costs less", _shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
@@ -189,6 +191,8 @@ def _learning(now: Snapshot) -> list[Finding]:
         remedy = None
         if now.params.stream.noise > 0:
             advice, remedy = f"{advice.partition(':')[0]}: {_wrong_answers(now)}", Remedy("noise", 0.0)
+        elif _one_sided(now):
+            advice, remedy = f"{advice.partition(':')[0]}: {_one_sided(now)}", _more_dissimilar(now)
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 
@@ -232,6 +236,21 @@ def _wrong_answers(now: Snapshot) -> str:
     return f"{now.params.stream.noise:.0%} of the answers are wrong"
 
 
+def _one_sided(now: Snapshot) -> str:
+    """What is wrong where hardly anything is dissimilar, as if one class has nearly all items; "" elsewhere."""
+    pairs, items = (now.numbers.get(name, 0.0) for name in ("similar_share", "map_chance"))
+    if pairs > ONE_SIDED:
+        return f"{pairs:.0%} of the pairs are similar, and few say what to keep apart"
+    return f"{items:.0%} of the items are relevant to a query: little to tell apart" if items > ONE_SIDED else ""
+
+
+def _more_dissimilar(now: Snapshot) -> Remedy | None:
+    """As many dissimilar pairs as similar ones, where the stream can draw them so."""
+    few = now.numbers.get("similar_share", 0.0) > ONE_SIDED
+    any_share = now.similar_by in ("label", "track") or now.params.stream.order not in ("time", "once")
+    return Remedy("similar_share", BALANCED) if few and any_share else None
+
+
 def _score_rose(now: Snapshot) -> bool:
     n, column = now.numbers, truth_column(now.similar_by)
     known = math.isfinite(n.get(column, math.nan)) and math.isfinite(n.get(f"{column}_start", math.nan))
@@ -261,14 +280,18 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
         advice = f"{seen}: the stream has changed"
     elif cause:
         advice = f"{seen}: {cause}"
+    elif _one_sided(now):
+        advice = f"{seen}: {_one_sided(now)}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
         advice = f"{seen}; random codes keep the distance already"
     fine = change == "better" or (change == "about as well" and not had_time)
     remedy = None if cause and advice.endswith(cause) else _settings(now)  # the cause has its own
+    if _one_sided(now) and advice.endswith(_one_sided(now)):
+        remedy = _more_dissimilar(now) or remedy
     signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, remedy))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
-        advice = f"codes rank like chance: {_other_features(now)}"
+        advice = f"codes rank like chance: {_one_sided(now) or _other_features(now)}"
         fine = n["map"] > min(NEAR_CHANCE * chance, 0.95)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
     return signs

@@ -58,6 +58,38 @@ def test_noise_for_labels_is_noticed():
     assert "mAP of a random order" in said and health(now) == "ill"
 
 
+def of_two_classes(many, few):
+    """Vectors of two classes that differ in two of sixteen dimensions."""
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], [many, few])
+    X = rng.normal(size=(many + few, 16))
+    X[:, :2] += 4.0 * labels[:, None]
+    return Dataset.from_arrays(X.astype(np.float32), labels=labels)
+
+
+def test_where_nearly_all_pairs_are_similar_that_is_said_and_nothing_of_noise():
+    unbalanced = of_two_classes(394, 6)
+    said = told(finished(unbalanced, dataset=unbalanced, pairs=6_000))
+    assert said["pair-AUC of recent pairs"].endswith("97% of the pairs are similar, and few say what to keep apart")
+    half = told(finished(unbalanced, dataset=unbalanced, pairs=6_000, similar_share=0.5))
+    assert any(
+        advice.endswith("98% of the items are relevant to a query: little to tell apart") for advice in half.values()
+    )
+    assert not any("noisy" in advice for advice in (*said.values(), *half.values()))
+
+
+def test_as_many_dissimilar_pairs_as_similar_ones_help_unbalanced_classes():
+    unbalanced = of_two_classes(380, 20)
+    sick = finished(unbalanced, dataset=unbalanced, pairs=20_000)
+    offered = next(iter(remedies(sick).values()))
+    assert (offered.key, offered.value) == ("similar_share", 0.5)
+    assert told(finished(unbalanced, dataset=unbalanced, pairs=20_000, similar_share=0.5)) == {}
+
+
+def test_unbalanced_classes_that_are_learnt_are_left_in_peace():
+    unbalanced = of_two_classes(380, 20)
+    assert told(finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="rbf")) == {}
+
+
 def test_rings_at_unit_length_rank_like_chance():
     assert "unit length" in told(finished("rings", normalize=True))["mAP of a random order"]
 
