@@ -38,7 +38,8 @@ PAPER = """@article{huang2017online,
 }"""
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
-WITHOUT_LABELS = ("metric", "topk", "pairs")  # similarities that no label or track defines
+# Similarities that labels or tracks define, or that are not known yet.
+BY_LABEL = ("label", "track", "auto", "")
 Features = Literal["kernel", "vectors", "distance"]
 FEATURES_TEXTS: dict[Features, str] = {
     "kernel": "kernel features (RBF similarities to anchors)",
@@ -242,7 +243,7 @@ class HasherSpec:
 
     def supervision_by(self, similar_by: str) -> Supervision:
         """What it learns from where this says what is similar: without labels, which pairs of a sample are."""
-        return "pairs" if self.pairwise and similar_by in WITHOUT_LABELS else self.supervision
+        return "pairs" if self.pairwise and similar_by not in BY_LABEL else self.supervision
 
     @property
     def features_text(self) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from ohash.comparison.export import result_rows
 from ohash.comparison.fairness import fairness
+from ohash.engine.judge import CLICKS
 from tests.comparison.snapshots import snapshot
 
 
@@ -36,7 +37,11 @@ def test_a_drift_after_the_last_pair_never_comes(at, expected):
     assert expected in fairness(snapshot({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
 
 
-@pytest.mark.parametrize(("similar_by", "given"), [("label", "labels"), ("metric", "pairs"), ("topk", "pairs")])
+@pytest.mark.parametrize(
+    ("similar_by", "given"),
+    [("label", "labels"), ("track", "labels"), ("", "labels"), ("metric", "pairs"), ("topk", "pairs"),
+     *((one, "pairs") for one in CLICKS)],
+)  # fmt: skip
 def test_what_a_method_of_labels_was_given_where_there_are_none(similar_by, given):
     """KSH and FastHash are then fitted to which pairs of a sample are similar."""
     now = snapshot({"oh": 0.7, "ksh": 0.8, "itq": 0.5})
