@@ -36,7 +36,7 @@ GAP = {"float64": 1e-9}  # of the certificate; elsewhere 1e-3
 CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
 RECOVERED = 1.25  # times the loss per pair before R rose again
-BEFORE_ALARM = 1_000  # pairs over which that loss is taken
+RECENT, BEFORE = 1_000, 3_000  # pairs over which R is taken now, and before its rise, which took up to RECENT pairs
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
 
@@ -346,8 +346,8 @@ def _drift(now: Snapshot) -> list[Finding]:
     if not alarms:
         return []
     at = alarms[-1]
-    before, after = loss_per_pair(now, at - 2 * BEFORE_ALARM, at - BEFORE_ALARM), loss_per_pair(now, at, now.t)
-    recent = loss_per_pair(now, max(at, now.t - BEFORE_ALARM), now.t)
+    before, after = loss_per_pair(now, at - RECENT - BEFORE, at - RECENT), loss_per_pair(now, at, now.t)
+    recent = loss_per_pair(now, max(at, now.t - RECENT), now.t)
     fine = bool(recent <= RECOVERED * before or not math.isfinite(before + after))
     value = f"R rose again near pair {at:,}" + (", and has come down since" if fine else "")
     advice = "the stream has changed: only more pairs teach it again, no setting does"

@@ -58,11 +58,11 @@ def test_noise_for_labels_is_noticed():
     assert "mAP of a random order" in said and health(now) == "ill"
 
 
-def of_two_classes(many, few):
+def of_two_classes(many, few, apart=4.0):
     """Vectors of two classes that differ in two of sixteen dimensions."""
     rng, labels = np.random.default_rng(0), np.repeat([0, 1], [many, few])
     X = rng.normal(size=(many + few, 16))
-    X[:, :2] += 4.0 * labels[:, None]
+    X[:, :2] += apart * labels[:, None]
     return Dataset.from_arrays(X.astype(np.float32), labels=labels)
 
 
@@ -248,6 +248,14 @@ def test_drift_is_dated_and_forgotten_once_learnt():
         finding for finding in findings(finished("digits", pairs=40_000, **moving)) if finding.title == "drift"
     )
     assert later.fine and later.value.endswith("has come down since")
+
+
+def test_a_lucky_stretch_of_a_stream_that_stays_the_same_is_no_drift():
+    """With capped steps R goes up and down by a fifth from one thousand pairs to the next."""
+    vectors = of_two_classes(200, 200, apart=2.0)
+    now = finished(vectors, dataset=vectors, pairs=6_000)
+    assert now.alarms["page_hinkley_R"] and loss_per_pair(now, 5_000, 6_000) > 1.25 * loss_per_pair(now, 971, 1_971)
+    assert told(now) == {}
 
 
 @pytest.mark.parametrize("dataset", first(["fashion", "digits"], 1))
