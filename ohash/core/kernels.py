@@ -1,8 +1,10 @@
 """The fused kernel: one pass over a batch of pairs, strictly in order, for T models. OH is T = 1.
 
 The same equations as `ohash.core.loss`, without allocation per pair. `Wt` is (T, r, d), W transposed: a projection
-vector w_k is then contiguous, so a dot product vectorises, and an update writes only the columns it touches. Every
-floating-point sum is taken in an order that depends on d and r alone, hence the same bits whatever the chunking.
+vector w_k is then contiguous, so a dot product vectorises, and an update writes only the columns it touches. Two pairs
+are projected at a time, so that every w_k is read once for four points; where the first of them changes W, the bits it
+changed are projected again for the second. Every floating-point sum is taken in an order that depends on d and r alone,
+hence the same bits whatever the chunking.
 """
 
 from collections.abc import Callable
@@ -78,14 +80,73 @@ def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> N
 
 
 @inlined
-def settle_zeros(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals, near: float, zero: float) -> int:
-    """Set projections that are 0 up to rounding to 0, looking only at those within `near` of it; return D_h."""
+def project_groups(Wt: Reals, x: Reals, wanted: Flags, p: Reals) -> None:
+    """Wᵀx of four points (4, d) into p (4, r), for every `wanted` group of four bits: sixteen accumulators."""
+    r, d = Wt.shape
+    zero = Wt.dtype.type(0)
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    p0, p1, p2, p3 = p[0], p[1], p[2], p[3]
+    for group in range(wanted.shape[0]):
+        if not wanted[group]:
+            continue
+        k = 4 * group
+        if k + 4 <= r:
+            w0, w1, w2, w3 = Wt[k], Wt[k + 1], Wt[k + 2], Wt[k + 3]
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+            e0 = e1 = e2 = e3 = f0 = f1 = f2 = f3 = zero
+            for c in range(d):
+                u0, u1, u2, u3 = x0[c], x1[c], x2[c], x3[c]
+                v0, v1, v2, v3 = w0[c], w1[c], w2[c], w3[c]
+                a0 += v0 * u0
+                a1 += v0 * u1
+                a2 += v0 * u2
+                a3 += v0 * u3
+                b0 += v1 * u0
+                b1 += v1 * u1
+                b2 += v1 * u2
+                b3 += v1 * u3
+                e0 += v2 * u0
+                e1 += v2 * u1
+                e2 += v2 * u2
+                e3 += v2 * u3
+                f0 += v3 * u0
+                f1 += v3 * u1
+                f2 += v3 * u2
+                f3 += v3 * u3
+            p0[k], p0[k + 1], p0[k + 2], p0[k + 3] = a0, b0, e0, f0
+            p1[k], p1[k + 1], p1[k + 2], p1[k + 3] = a1, b1, e1, f1
+            p2[k], p2[k + 1], p2[k + 2], p2[k + 3] = a2, b2, e2, f2
+            p3[k], p3[k + 1], p3[k + 2], p3[k + 3] = a3, b3, e3, f3
+            continue
+        while k < r:
+            w0 = Wt[k]
+            a0 = a1 = a2 = a3 = zero
+            for c in range(d):
+                a0 += w0[c] * x0[c]
+                a1 += w0[c] * x1[c]
+                a2 += w0[c] * x2[c]
+                a3 += w0[c] * x3[c]
+            p0[k], p1[k], p2[k], p3[k] = a0, a1, a2, a3
+            k += 1
+
+
+@inlined
+def settle_zeros(
+    Wt: Reals, x_i: Reals, x_j: Reals, mean: Floats, offset: bool, p_i: Reals, p_j: Reals, near: float, zero: float
+) -> int:
+    """Set projections that are 0 up to rounding to 0, looking only at those within `near` of it; return D_h.
+
+    With an `offset` the projections are Wᵀx - Wᵀmean, so that both parts were rounded.
+    """
     for x, p in ((x_i, p_i), (x_j, p_j)):
         for k in range(p.shape[0]):
             if abs(p[k]) <= near:
                 scale = 0.0
                 for c in range(x.shape[0]):
                     scale += abs(np.float64(Wt[k, c]) * np.float64(x[c]))
+                if offset:
+                    for c in range(x.shape[0]):
+                        scale += abs(np.float64(Wt[k, c]) * mean[c])
                 if abs(p[k]) <= zero * scale:
                     p[k] = 0
     D = 0
@@ -225,7 +286,12 @@ def _learn_pairs(
     """Learn every pair; return -1, or the position of the first pair whose projections or norms are not finite."""
     T, r, d = Wt.shape
     dtype = Wt.dtype
-    x_i, x_j = np.empty(d, dtype), np.empty(d, dtype)
+    n = i.shape[0]
+    offset = centring >= RUNNING  # the mean moves after every pair: Wᵀx - Wᵀmean instead of Wᵀ(x - mean)
+    x = np.empty((4, d), dtype)  # i and j of two pairs
+    P = np.empty((T, 4, r), dtype)
+    wanted = np.empty((T, (r + 3) // 4), np.bool_)
+    centred_i, centred_j = np.empty(d, dtype), np.empty(d, dtype)
     P_i, P_j = np.empty((T, r), dtype), np.empty((T, r), dtype)
     delta = np.empty(r, dtype)
     pool = np.empty(r, np.int64)
@@ -233,93 +299,122 @@ def _learn_pairs(
     ceil_br = int(np.ceil(br))
     near_share = NEAR * zero / (2 * r)
 
-    for t in range(i.shape[0]):
-        row_i, row_j, similar = X[i[t]], X[j[t]], s[t] > 0
-        if centring == NONE:
-            for c in range(d):
-                x_i[c] = row_i[c]
-                x_j[c] = row_j[c]
-        else:
-            for c in range(d):
-                x_i[c] = row_i[c] - mean[c]
-                x_j[c] = row_j[c] - mean[c]
+    for t in range(n):
+        similar = s[t] > 0
+        if t % 2 == 0:
+            after = min(t + 1, n - 1)
+            row0, row1, row2, row3 = X[i[t]], X[j[t]], X[i[after]], X[j[after]]
+            if centring == FROZEN:
+                for c in range(d):
+                    x[0, c] = row0[c] - mean[c]
+                    x[1, c] = row1[c] - mean[c]
+                    x[2, c] = row2[c] - mean[c]
+                    x[3, c] = row3[c] - mean[c]
+            else:
+                for c in range(d):
+                    x[0, c] = row0[c]
+                    x[1, c] = row1[c]
+                    x[2, c] = row2[c]
+                    x[3, c] = row3[c]
+            wanted[:] = True
+        first = t % 2 * 2
+        x_i, x_j = x[first], x[first + 1]
 
         best = 0
         for m in range(T):
-            project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
+            project_groups(Wt[m], x, wanted[m], P[m])
+            wanted[m, :] = False
+            p_i, p_j = P_i[m], P_j[m]
+            raw_i, raw_j, shift = P[m, first], P[m, first + 1], W_mean[m]
             size = 0.0
+            if offset:
+                for k in range(r):
+                    size += abs(raw_i[k]) + abs(raw_j[k])
+                    p_i[k] = raw_i[k] - shift[k]
+                    p_j[k] = raw_j[k] - shift[k]
+            else:
+                for k in range(r):
+                    size += abs(raw_i[k]) + abs(raw_j[k])
+                    p_i[k] = raw_i[k]
+                    p_j[k] = raw_j[k]
             D = 0
             for k in range(r):
-                size += abs(P_i[m, k]) + abs(P_j[m, k])
-                D += (P_i[m, k] >= 0) != (P_j[m, k] >= 0)
+                D += (p_i[k] >= 0) != (p_j[k] >= 0)
             if not size < np.inf:
                 return t
             near = dtype.type(size * near_share)
             n_near = 0
             for k in range(r):
-                n_near += min(abs(P_i[m, k]), abs(P_j[m, k])) <= near
+                n_near += min(abs(p_i[k]), abs(p_j[k])) <= near
             if n_near > 0:
-                D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], np.float64(near), zero)
+                D = settle_zeros(Wt[m], x_i, x_j, mean, offset, p_i, p_j, np.float64(near), zero)
             D_h[t, m] = D
             R[t, m] = max(0.0, D - alpha) if similar else max(0.0, br - D)  # Eq. (3)
             if R[t, m] < R[t, best]:
                 best = m
 
         moved = False
+        square_i = square_j = i_mean = j_mean = i_j = -1.0
         for m in range(T):
             if R[t, m] == 0 or (similar and m != best):
                 continue
             sums[m, SUM_R] += R[t, m]  # Eq. (28)
-            square_i, square_j = dot(x_i, x_i), dot(x_j, x_j)
+            if square_i < 0:  # the first model that is updated
+                if offset:
+                    for c in range(d):
+                        centred_i[c] = x_i[c] - mean[c]
+                        centred_j[c] = x_j[c] - mean[c]
+                    x_i, x_j = centred_i, centred_j
+                square_i, square_j = dot(x_i, x_i), dot(x_j, x_j)
+                if centring != NONE:
+                    i_mean, j_mean, i_j = dot(x_i, mean), dot(x_j, mean), dot(x_i, x_j)
             D = D_h[t, m]
             R_now = R[t, m]
             for turn in range(rounds):
                 bits = D - alpha if similar else ceil_br - D  # Eq. (17)
                 total, n_i = select_flips(P_i[m], P_j[m], s[t], bits, largest, tie, delta, pool, on_i)
-                n = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
+                n2 = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
                 root = np.sqrt(R_now)
-                if n == 0.0:
+                if n2 == 0.0:
                     if turn == 0:
                         degenerate[t, m] = True
                         sums[m, N_DEGENERATE] += 1
                         sums[m, SUM_R_DEGENERATE] += R_now
                     break
-                if not n < np.inf:
+                if not n2 < np.inf:
                     return t
                 ell = 2.0 * total + root  # Eq. (6)
-                step = min(C, ell / n)  # Eq. (16)
+                step = min(C, ell / n2)  # Eq. (16)
                 if turn == 0:
-                    loss[t, m], ratio[t, m], tau[t, m], norm2[t, m], p0[t, m] = ell, ell / n, step, n, bits
+                    loss[t, m], ratio[t, m], tau[t, m], norm2[t, m], p0[t, m] = ell, ell / n2, step, n2, bits
                     sums[m, SUM_LOSS] += ell
                     sums[m, N_UPDATES] += 1
-                    sums[m, N_CLIPPED] += step < ell / n
-                sums[m, SUM_DECREASE] += step * (2.0 * ell - step * n)
+                    sums[m, N_CLIPPED] += step < ell / n2
+                sums[m, SUM_DECREASE] += step * (2.0 * ell - step * n2)
                 sums[m, SUM_TAU_SQRT_R] += step * root
                 sums[m, MAX_SQRT_R] = max(sums[m, MAX_SQRT_R], root)
-                sums[m, F2] = max(sums[m, F2], n)
+                sums[m, F2] = max(sums[m, F2], n2)
                 if turn == 0:
                     sums[m, N_C_LARGE_ENOUGH] += C * sums[m, F2] >= root  # Eq. (25)
                 moved = True
-                i_mean = j_mean = i_j = 0.0
-                if centring != NONE:
-                    i_mean, j_mean, i_j = dot(x_i, mean), dot(x_j, mean), dot(x_i, x_j)
                 for q in range(bits):
                     k = pool[q]
                     bit_updates[m, k] += 1
+                    wanted[m, k // 4] = True
                     h = 1.0 if (P_i[m, k] if on_i[k] else P_j[m, k]) >= 0 else -1.0
                     change = -2.0 * step * h  # Eq. (18)
                     factor = dtype.type(change)
                     w = Wt[m, k]
-                    x = x_i if on_i[k] else x_j
+                    flipped = x_i if on_i[k] else x_j
                     for c in range(d):
-                        w[c] += factor * x[c]
+                        w[c] += factor * flipped[c]
                     if centring != NONE:
                         W_mean[m, k] += change * (i_mean if on_i[k] else j_mean)
                         P_i[m, k] += change * (square_i if on_i[k] else i_j)
                         P_j[m, k] += change * (i_j if on_i[k] else square_j)
                 if turn + 1 < rounds:
                     project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
-                    D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], np.inf, zero)
+                    D = settle_zeros(Wt[m], x_i, x_j, mean, False, P_i[m], P_j[m], np.inf, zero)
                     R_now = max(0.0, D - alpha) if similar else max(0.0, br - D)
                     if R_now == 0:
                         break
@@ -331,7 +426,7 @@ def _learn_pairs(
             gain_j = ema if centring == EMA else 1.0 / (n_mean + 2)
             share_i = gain_i - gain_i * gain_j  # x_i, then x_j seen from the moved mean
             for c in range(d):
-                mean[c] += share_i * x_i[c] + gain_j * x_j[c]
+                mean[c] += share_i * (x[first, c] - mean[c]) + gain_j * (x[first + 1, c] - mean[c])
             for m in range(T):
                 for k in range(r):
                     W_mean[m, k] += share_i * P_i[m, k] + gain_j * P_j[m, k]
@@ -345,9 +440,13 @@ def _learn_pairs(
     return -1
 
 
-def _project(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals, zero: float) -> None:
-    project_pair(Wt, x_i, x_j, p_i, p_j)
-    settle_zeros(Wt, x_i, x_j, p_i, p_j, np.inf, zero)
+def _project(Wt: Reals, x: Reals, mean: Floats, W_mean: Floats, offset: bool, zero: float, p: Reals) -> None:
+    project_groups(Wt, x, np.ones((Wt.shape[0] + 3) // 4, np.bool_), p)
+    if offset:
+        for point in range(4):
+            for k in range(Wt.shape[0]):
+                p[point, k] -= W_mean[k]
+    settle_zeros(Wt, x[0], x[1], mean, offset, p[0], p[1], np.inf, zero)
 
 
 def _array(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
@@ -371,7 +470,8 @@ def learn_pairs(dtype: str) -> Callable[..., int]:
 
 @cache
 def project(dtype: str) -> Callable[..., None]:
-    """The projections of one pair exactly as the learning kernel computes them."""
-    real = getattr(numba.types, dtype)
-    vector = _array(real, 1)
-    return kernel_for(numba.types.void(_array(real, 2), *[vector] * 4, numba.types.float64), _project)
+    """The projections of one pair, the first two of four points, exactly as the learning kernel computes them."""
+    real, f8 = getattr(numba.types, dtype), numba.types.float64
+    points = _array(real, 2)
+    mean = _array(f8, 1)
+    return kernel_for(numba.types.void(points, points, mean, mean, numba.types.boolean, f8, points), _project)

@@ -85,6 +85,33 @@ def test_a_projection_that_is_0_up_to_rounding_is_0():
     assert project(small, np.ones(2)) == reference.project(small[:, 0], np.ones(2)) == pytest.approx(1e-9)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("center", ["running", "ema"])
+def test_a_point_at_the_moving_mean_projects_to_0(center, dtype):
+    """Wᵀx and Wᵀmean are rounded one by one, and only the rounding is left of their difference."""
+    x = (10 + np.random.default_rng(0).normal(size=50)).astype(np.float32)
+    for seed in range(10):
+        model = ohash.OH(r=32, beta=1.0, seed=seed, dtype=dtype, center=center)
+        model.warm_up(np.stack([x, x]))
+        step = model.learn_pair(x, x, -1, dry_run=True)
+        assert not np.any(step.p_i) and not np.any(step.p_j)
+        trace = model.learn(np.stack([x, x]), [0], [1], [-1])
+        assert trace.D_h == 0 and trace.degenerate
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("center", ["frozen", "running", "ema"])
+def test_the_origin_projects_to_0_where_the_mean_lies_on_the_plane(center, sign):
+    """All of the rounding is that of Wᵀmean, so that the mean counts in what is 0 up to rounding."""
+    w, x_j = sign * np.array([0.1, 0.2, -0.3]), sign * np.array([5.0, 5.0, -5.0])
+    model = ohash.OH(r=1, dtype="float64", center=center, W=w[:, None])
+    model.warm_up(np.ones((2, 3)))
+    assert model.threshold[0] == pytest.approx(0, abs=1e-15)
+    X = np.stack([np.zeros(3), x_j])
+    assert model.learn_pair(*X, 1, dry_run=True).p_i == [0]
+    assert model.learn(X, [0], [1], [1]).D_h == 0, "both are on the side of 1"
+
+
 def test_a_pair_that_comes_again_moves_a_projection_to_0():
     """p0 = R = 2: margins x and x - √2/2 of one point become √2/2 and 0, so structural zeros are real."""
     rng = np.random.default_rng(0)

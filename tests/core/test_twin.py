@@ -55,6 +55,14 @@ def test_thousands_of_pairs(T, center):
     assert model.certificate.updates > 200 and model.certificate.clipped > 10
 
 
+@pytest.mark.parametrize("center", CENTRINGS[1:])
+@pytest.mark.parametrize("T", [None, 3])
+def test_vectors_far_from_the_origin(T, center):
+    """A moving mean is subtracted after the projection: what cancels there is a hundred times what remains."""
+    X, i, j, s = random_stream(11, d=6, pairs=300)
+    both(T, 3, X + 100.0, i, j, s, r=13, beta=0.45, C=0.05, center=center, ema=0.01)
+
+
 def test_beyond_the_resync_of_the_threshold():
     """W·mean is computed afresh every 4096 pairs; nothing may be seen of it."""
     X, i, j, s = random_stream(8, d=3, pairs=4200)

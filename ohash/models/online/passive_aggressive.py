@@ -261,12 +261,13 @@ class PassiveAggressive(LinearLearner):
         with self._all_or_nothing(undo=dry_run):
             self.start(x_i.size)
             bit_updates = self._bit_updates.copy()
-            u, v = validation.cast(X - self._mean if params.center != "none" else X, params.dtype)
-            first = [self._project(m, u, v) for m in range(self.T)]
+            centred = validation.cast(X - self._mean if params.center != "none" else X, params.dtype)
+            offset = CENTRING[params.center] >= kernels.RUNNING
+            first = [self._project(m, X if offset else centred, offset) for m in range(self.T)]
             trace = self._learn(X, [0], [1], [s], params)
-            second = [self._project(m, u, v) for m in range(self.T)]
+            second = [self._project(m, centred, offset=False) for m in range(self.T)]
             moved = self._bit_updates > bit_updates
-        square_i, square_j = (float(np.vdot(x, x)) for x in (u.astype(np.float64), v.astype(np.float64)))
+        square_i, square_j = (float(np.vdot(x, x)) for x in centred.astype(np.float64))
         br = dissimilar_threshold(params.beta, params.r)
         steps = []
         for m in range(self.T):
@@ -279,11 +280,13 @@ class PassiveAggressive(LinearLearner):
             steps.append(replace(step, R_after=R_after, columns=np.flatnonzero(moved[m])))
         return steps
 
-    def _project(self, m: int, u: Reals, v: Reals) -> tuple[Reals, Reals]:
-        """(Wᵀu, Wᵀv) of model m, with exactly the rounding of the learning kernel."""
-        p_u, p_v = np.empty(self.r, self.params.dtype), np.empty(self.r, self.params.dtype)
-        kernels.project(self.params.dtype)(self._Wt[m], u, v, p_u, p_v, ZERO[self.params.dtype])
-        return p_u, p_v
+    def _project(self, m: int, pair: Reals, offset: bool) -> tuple[Reals, Reals]:
+        """Wᵀx of both points, minus Wᵀmean with an `offset`, of model m, with the rounding of the learning kernel."""
+        p = np.empty((4, self.r), self.params.dtype)
+        kernels.project(self.params.dtype)(
+            self._Wt[m], np.concatenate([pair, pair]), self._mean, self._W_mean[m], offset, ZERO[self.params.dtype], p
+        )
+        return p[0], p[1]
 
     def _encode(self, X: npt.ArrayLike) -> Codes:
         X = validation.matrix("X", X, d=self.d)
