@@ -69,7 +69,9 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
 def parser() -> argparse.ArgumentParser:
     """The options of ohash-lab."""
     options = argparse.ArgumentParser(
-        prog="ohash-lab", description="Open the ohash dashboard. Other options (--server.port=8600) go to streamlit."
+        prog="ohash-lab",
+        description="Open the ohash dashboard. Options with a dot (--server.headless=true) go to streamlit.",
+        allow_abbrev=False,
     )
     options.add_argument("--data", metavar="DIR", help="folder with your own data sets")
     options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
@@ -86,15 +88,17 @@ def parser() -> argparse.ArgumentParser:
         "--class", "--classroom", dest="key", action="store_true",
         help="serve a class: print a link with a key; visitors without it have runs and comparisons of their own only",
     )  # fmt: skip
+    options.add_argument("--port", metavar="N", type=int, help="port to serve at, 8501 unless it is taken")
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Start streamlit and wait for it; unknown options go to streamlit."""
-    options, extra = parser().parse_known_args(_join_values(sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    options, extra = parser().parse_known_args(_join_values(given))
     try:
-        call, environment = command(options, [option for option in extra if option != "--"])
+        call, environment = command(options, _for_streamlit(options, extra))
     except ValueError as error:
         print(f"ohash-lab: {error}", file=sys.stderr)
         return 2
@@ -123,6 +127,20 @@ def _join_values(arguments: list[str]) -> list[str]:
         else:
             joined.append(argument)
     return joined
+
+
+def _for_streamlit(options: argparse.Namespace, extra: list[str]) -> list[str]:
+    """The options of streamlit, all of which have a dot in their names."""
+    others = [option for option in extra if option != "--"]
+    for option in others:
+        name = option.partition("=")[0]
+        if option.startswith("-") and "." not in name:
+            raise ValueError(
+                f"there is no option {name}; see ohash-lab --help, or write streamlit's as --server.port=N"
+            )
+    if options.port is not None:
+        others.append(f"--server.port={options.port}")
+    return others
 
 
 def _existing(name: str) -> Path:

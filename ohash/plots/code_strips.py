@@ -11,7 +11,9 @@ from ohash.plots import theme
 
 MOST_BITS = 128  # drawn in a strip
 STRIP_WIDTH, CELL_HEIGHT, GAP, LABEL_WIDTH = 760, 20, 6, 84
+NARROW_WIDTH, NARROW_BITS = 424, 16  # for a phone: strips wrap after so many bits
 NUMBERS, LEAST_NUMBERED = 18, 20.0  # the line of bit numbers, and the cell from which on every bit has one
+MOST_NUMBERED = 99  # bits of which every one has a number: three digits are wider than a cell
 MARGIN = 12  # for half of the last number
 CARD_GAP, CARD_PAD, CARD_LABEL, LINE = 12, 10, 24, 24
 
@@ -28,29 +30,37 @@ class Card:
     chosen: bool
 
 
-def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = False) -> str:
+def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = False, narrow: bool = False) -> str:
     """Codes as rows of squares, full for +1, under the numbers of their bits; marked bits have a frame.
 
-    An SVG that stands by itself, no wider than its bits.
+    An SVG that stands by itself, no wider than its bits; a narrow one has them in several lines.
     """
     bits = min(MOST_BITS, len(marked))
-    parts = _rows(rows, marked, 0, GAP + NUMBERS, STRIP_WIDTH - MARGIN, LABEL_WIDTH, dark)
-    cell = _cell(bits, STRIP_WIDTH - MARGIN - LABEL_WIDTH)
-    for k in range(bits):
-        if cell >= LEAST_NUMBERED or (k + 1) % 8 == 0:
-            place = f'x="{LABEL_WIDTH + (k + 0.41) * cell:.2f}" y="{NUMBERS - 3}" fill="{theme.ground(dark).faint}"'
-            parts.append(f'<text {place} font-size="16" text-anchor="middle">{k + 1}</text>')
+    width, per_line = (NARROW_WIDTH, min(bits, NARROW_BITS)) if narrow else (STRIP_WIDTH, bits)
+    cell = _cell(per_line, width - MARGIN - LABEL_WIDTH)
+    height = len(rows) * (CELL_HEIGHT + GAP) + GAP + NUMBERS
+    parts = []
+    for first in range(0, bits, per_line):
+        top, line = first // per_line * (height + GAP), slice(first, min(first + per_line, bits))
+        codes = {name: code[line] for name, code in rows.items()}
+        parts += _rows(codes, marked[line], 0, top + GAP + NUMBERS, cell, LABEL_WIDTH, dark)
+        for k in range(bits)[line]:
+            if (cell >= LEAST_NUMBERED and bits <= MOST_NUMBERED) or (k + 1) % 8 == 0:
+                place = f'x="{LABEL_WIDTH + (k - first + 0.41) * cell:.2f}" y="{top + NUMBERS - 3}"'
+                ink = f'fill="{theme.ground(dark).faint}" font-size="16" text-anchor="middle"'
+                parts.append(f"<text {place} {ink}>{k + 1}</text>")
     cut = f", the first {bits} of {len(marked)} bits" if bits < len(marked) else ""
     alt = f"Codes {', '.join(rows)}{cut}; {int(marked.sum())} bits marked."
-    height = len(rows) * (CELL_HEIGHT + GAP) + GAP + NUMBERS
-    return _svg(parts, LABEL_WIDTH + bits * cell + MARGIN, height, alt)
+    return _svg(parts, LABEL_WIDTH + per_line * cell + MARGIN, -(-bits // per_line) * (height + GAP) - GAP, alt)
 
 
-def code_cards(cards: Sequence[Card], *, dark: bool = False) -> str:
+def code_cards(cards: Sequence[Card], *, dark: bool = False, narrow: bool = False) -> str:
     """Models side by side, as many in a row as their codes leave room for; chosen ones have a thick frame."""
     bits = min(MOST_BITS, max(len(card.marked) for card in cards))
-    per_row = min(len(cards), 4 if bits <= 24 else 2)
-    width = (STRIP_WIDTH - (per_row + 1) * CARD_GAP) / per_row
+    per_row = 1 if narrow else min(len(cards), 4 if bits <= 24 else 2)
+    total = NARROW_WIDTH if narrow else STRIP_WIDTH
+    width = (total - (per_row + 1) * CARD_GAP) / per_row
+    cell = _cell(bits, width - 2 * CARD_PAD - CARD_LABEL)
     height = 2 * LINE + len(cards[0].rows) * (CELL_HEIGHT + GAP) + 2 * CARD_PAD - GAP
     ground, ink = theme.ground(dark), theme.colour("now", dark)
     parts = []
@@ -66,10 +76,10 @@ def code_cards(cards: Sequence[Card], *, dark: bool = False) -> str:
             place = f'x="{x + CARD_PAD:.1f}" y="{y + line * LINE}" fill="{ground.ink}" font-size="16"'
             parts.append(f'<text {place} font-weight="{weight}">{html.escape(text)}</text>')
         top = y + 2 * LINE + CARD_PAD
-        parts += _rows(card.rows, card.marked, x + CARD_PAD, top, width - 2 * CARD_PAD, CARD_LABEL, dark)
+        parts += _rows(card.rows, card.marked, x + CARD_PAD, top, cell, CARD_LABEL, dark)
     rows = -(-len(cards) // per_row)
     alt = "; ".join(f"{card.title}: {card.numbers}, {card.state}" for card in cards)
-    return _svg(parts, STRIP_WIDTH, rows * (height + CARD_GAP) + CARD_GAP, f"Models side by side. {alt}.")
+    return _svg(parts, total, rows * (height + CARD_GAP) + CARD_GAP, f"Models side by side. {alt}.")
 
 
 def drawn_width(svg: str) -> float:
@@ -82,10 +92,9 @@ def _cell(bits: int, width: float) -> float:
 
 
 def _rows(
-    rows: dict[str, Signs], marked: np.ndarray, left: float, top: float, width: float, label: int, dark: bool
+    rows: dict[str, Signs], marked: np.ndarray, left: float, top: float, cell: float, label: int, dark: bool
 ) -> list[str]:
     bits = min(MOST_BITS, len(marked))
-    cell = _cell(bits, width - label)
     ground, ink, edge = theme.ground(dark), theme.colour("now", dark), theme.colour("dissimilar", dark)
     frame = min(2.5, 0.3 * cell)
     parts = []

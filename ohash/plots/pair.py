@@ -21,12 +21,13 @@ RULES = {
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A title, what happens in words, equations in TeX, strips of bits as SVG, and a chart."""
+    """A title, what happens in words, equations in TeX, strips of bits as SVG, also for a phone, and a chart."""
 
     title: str
     text: str
     tex: tuple[str, ...] = ()
     strips: str = ""
+    narrow_strips: str = ""
     chart: Chart | None = None
     height: int = 220
 
@@ -93,9 +94,14 @@ def _models(view: PairView, dark: bool) -> list[Stage]:
         names = r",\ ".join(str(m + 1) for m in learning)
         tex = rf"R_m = {losses}\quad\Rightarrow\quad \{{m : R_m > 0\}} = \{{{names}\}}"
     shown = sorted({*range(min(T, MOST_MODELS)), view.model})
-    cards = code_cards([_card(view, m) for m in shown], dark=dark)
+    cards = [_card(view, m) for m in shown]
+    drawn = code_cards(cards, dark=dark), code_cards(cards, dark=dark, narrow=True)
     text = f"The same pair in all {T} models. {RULES[view.s]} {chosen}"
-    return [Stage("Models", text, (tex + r"\qquad \text{Eq. (28)}",), cards)]
+    return [Stage("Models", text, (tex + r"\qquad \text{Eq. (28)}",), *drawn)]
+
+
+def _strips(rows: dict[str, Signs], marked: np.ndarray, dark: bool) -> tuple[str, str]:
+    return code_strips(rows, marked, dark=dark), code_strips(rows, marked, dark=dark, narrow=True)
 
 
 def _card(view: PairView, m: int) -> Card:
@@ -117,7 +123,7 @@ def _codes(step: PairStep, dark: bool) -> Stage:
             rf"h_j = \mathrm{{sgn}}(W^T x_j) = \mathrm{{sgn}}{_entries(step.p_j)} = {_entries(step.h_j)}",
             rf"D_h(h_i, h_j) = {step.D_h}",
         ),
-        code_strips({"hᵢ": step.h_i, "hⱼ": step.h_j}, step.h_i != step.h_j, dark=dark),
+        *_strips({"hᵢ": step.h_i, "hⱼ": step.h_j}, step.h_i != step.h_j, dark),
     )
 
 
@@ -218,9 +224,9 @@ def _targets(step: PairStep, dark: bool) -> Stage:
         "Zero-loss codes",
         f"With these bits flipped, the pair would have no loss: {word} {', '.join(bits)}{more}.",
         (rf"R(g_i, g_j) = \max(0,\ {loss}) = 0\qquad \text{{Algorithm {3 if step.s == 1 else 2}}}",),
-        code_strips(
+        *_strips(
             {"hᵢ": step.h_i, "gᵢ": step.g_i, "hⱼ": step.h_j, "gⱼ": step.g_j},
-            (step.h_i != step.g_i) | (step.h_j != step.g_j), dark=dark,
+            (step.h_i != step.g_i) | (step.h_j != step.g_j), dark,
         ),
     )  # fmt: skip
 
@@ -282,9 +288,9 @@ def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
             *_moved_column(step, *view.W[model]),
             rf"D_h = {step.D_h} \to {after.D_h},\qquad R = {_n(step.R)} \to {_n(after.R)}",
         ),
-        code_strips(
+        *_strips(
             {"hᵢ before": step.h_i, "hᵢ after": after.h_i, "hⱼ before": step.h_j, "hⱼ after": after.h_j},
-            (step.h_i != after.h_i) | (step.h_j != after.h_j), dark=dark,
+            (step.h_i != after.h_i) | (step.h_j != after.h_j), dark,
         ),
     )  # fmt: skip
     return [size, moved]

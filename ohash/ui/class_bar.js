@@ -8,12 +8,14 @@ if (!window.ohashClass) {
   bar.append(words, button);
   document.body.append(bar);
   const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000, REACTING = 1000;  // ms
+  const SILENT = 60000;  // a server that compiles may answer so late
   const TRIES = 3;
   const PAGES = ["/", "/advise", "/compare", "/data", "/learn", "/runs", "/step"];  // that every visitor has
   let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
   // Of the places of this class: how many the server has had, which of them this browser named last, and what it was.
   let known = -1, mine = -1, told = null, refused = null;
   let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, turned = 0, busy = false;
+  let heard = performance.now();
   let left = null, tries = 0;  // the place before the last one, and how often it was left for that
   const detached = () => sessionStorage.getItem("ohash.follows") === "no";
   // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
@@ -166,10 +168,12 @@ if (!window.ohashClass) {
     [busy, asked] = [true, now];
     try {
       const answer = await ask(place);
+      heard = performance.now();
       if (answer.ok) hear(await answer.json(), place);
       else if (answer.status === 400) refused = place;
       else owner = false;  // the next answer tells
-    } catch {
+    } catch (problem) {
+      if (problem.name === "TimeoutError" && performance.now() - heard < SILENT) return;
       leads || stops ? show("The server does not answer; trying again.", "") : show("", "");
     } finally { busy = false; }
   };

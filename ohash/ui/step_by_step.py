@@ -339,7 +339,8 @@ def _symbols(stage: Stage) -> None:
 def _stage(number: int, stage: Stage) -> None:
     _words(number, stage)
     if stage.strips:
-        _picture(stage.strips, stage.text, f"max-width:100%;min-width:{READABLE * drawn_width(stage.strips):.0f}px")
+        least = READABLE * drawn_width(stage.strips)
+        _picture(stage.strips, stage.text, f"max-width:100%;min-width:{least:.0f}px", stage.narrow_strips)
     for line in stage.tex:
         st.latex(line)
     _symbols(stage)
@@ -355,7 +356,8 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
     with st.container(border=True, key="large_stage"):
         _words(number, stage)
         if strips is not None:
-            _picture(strips.strips, strips.text, f"width:{100 * drawn_width(strips.strips) / STRIP_WIDTH:.1f}%")
+            share = 100 * drawn_width(strips.strips) / STRIP_WIDTH
+            _picture(strips.strips, strips.text, f"width:{share:.1f}%", strips.narrow_strips)
         for line in stage.tex:
             st.latex(line)
         if stage.chart is not None:
@@ -366,10 +368,17 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
             _picture(drawing, stage.chart.alt or stage.chart.title, "width:100%")
 
 
-def _picture(svg: str, alt: str, size: str) -> None:
+def _picture(svg: str, alt: str, size: str, narrow: str = "") -> None:
+    """A picture, and in place of it a narrow one where there is one and the screen is a phone's."""
+    images = _image(svg, alt, size, "ohash-wide" if narrow else "")
+    if narrow:
+        images += _image(narrow, alt, "max-width:100%", "ohash-narrow")
+    st.html(f'<div class="ohash-scroll" tabindex="0" role="group" aria-label="{html.escape(alt)}">{images}</div>')
+
+
+def _image(svg: str, alt: str, size: str, kind: str) -> str:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    image = f'<img alt="{html.escape(alt)}" src="{source}" style="{size}">'
-    st.html(f'<div class="ohash-scroll" tabindex="0" role="group" aria-label="{html.escape(alt)}">{image}</div>')
+    return f'<img class="{kind}" alt="{html.escape(alt)}" src="{source}" style="{size}">'
 
 
 def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:

@@ -65,15 +65,20 @@ def serious_findings(tab: Any, scheme: str) -> list[tuple[str, str]]:
     ]
 
 
+# Equations and pictures that are wider than they may be, with their sizes.
 SIDEWAYS = """() => [...document.querySelectorAll(".st-key-step_body .katex-display, .st-key-step_body img")]
-  .filter((one) => one.scrollWidth > one.clientWidth + 2 || one.getBoundingClientRect().right > innerWidth).length"""
+  .filter((one) => one.scrollWidth > one.clientWidth + 2 || one.getBoundingClientRect().right > innerWidth)
+  .map((one) => `${one.alt ?? one.textContent.slice(0, 80)}: ${one.scrollWidth} in ${one.clientWidth} pixels, up to ${
+    one.getBoundingClientRect().right}; ${one.outerHTML.replace(/src="[^"]*"/, "").slice(0, 200)}`)"""
 
 
 def test_a_phone_shows_equations_and_codes_without_scrolling_sideways(page: Any, server: Dashboard) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server.url}/step?dataset=digits&method=oh&pairs=300&at=100&stage=7")
     until(lambda: page.locator(".st-key-step_body .katex-display").count() == 17, "all stages of the update")
-    until(lambda: page.evaluate(SIDEWAYS) == 0, "nothing is wider than the screen")
+    until(lambda: page.locator(".st-key-step_body .ohash-narrow:visible").count() == 3, "the strips of all stages")
+    assert page.locator(".st-key-step_body .ohash-wide:visible").count() == 0
+    until(lambda: not page.evaluate(SIDEWAYS), lambda: f"nothing is wider than the screen: {page.evaluate(SIDEWAYS)}")
 
 
 def test_a_screen_reader_is_told_the_headline_and_the_distance_of_an_item(page: Any, server: Dashboard) -> None:

@@ -349,6 +349,47 @@ def test_the_bar_of_the_class_covers_nothing(lecturer: Any, classroom: Dashboard
     until(lambda: place(lecturer) == "", "the class is told of nothing that is under way")
 
 
+def test_on_a_phone_the_bar_is_in_the_header_wherever_one_scrolls(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
+    student.set_viewport_size({"width": 390, "height": 844})
+    try:
+        lead_from(lecturer, classroom)
+        student.goto(classroom.url)
+        student.get_by_text("You follow the lecturer.").wait_for()
+        LivePage(student)
+        header, bar = student.locator("[data-testid=stHeader]"), student.locator(".ohash-class")
+        inside = lambda: bar.bounding_box()["y"] + bar.bounding_box()["height"] <= header.bounding_box()["height"]  # noqa: E731
+        assert inside() and bar.bounding_box()["y"] >= 0 and bar.get_by_role("button", name="Leave").is_visible()
+        student.locator("[data-testid=stMain]").evaluate("(one) => one.scrollTo(0, 700)")
+        assert inside(), "over no chart"
+        lecturer.goto("about:blank")
+        student.get_by_text("The lecturer has left.").wait_for(timeout=20_000)
+        assert inside(), "its longest sentence, too"
+    finally:
+        student.set_viewport_size({"width": 1280, "height": 800})
+
+
+LATE = """() => {
+  const ask = window.fetch, now = performance.now.bind(performance), late = new DOMException("late", "TimeoutError");
+  window.asked = window.later = 0;
+  performance.now = () => now() + window.later;
+  window.fetch = (to, ...rest) => (to === "/ohash-class" ? Promise.reject(late, window.asked += 1) : ask(to, ...rest));
+  window.answer = () => { window.fetch = ask; };
+}"""
+
+
+def test_a_server_that_compiles_is_called_silent_after_a_minute_only(lecturer: Any, classroom: Dashboard) -> None:
+    lead_from(lecturer, classroom)
+    lecturer.evaluate(LATE)
+    until(lambda: lecturer.evaluate("window.asked") >= 2, "two requests whose answers are late", 20)
+    assert lecturer.get_by_text("The class follows you.").is_visible()
+    lecturer.evaluate("window.later = 60_000")
+    lecturer.get_by_text("The server does not answer; trying again.").wait_for()
+    lecturer.evaluate("window.answer()")
+    lecturer.get_by_text("The class follows you.").wait_for()
+
+
 def test_the_bar_of_the_class_is_dark_where_the_page_is(lecturer: Any, classroom: Dashboard) -> None:
     color = "getComputedStyle(document.querySelector('.ohash-class')).backgroundColor"
     try:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-def until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Ask again until it is so."""
+def until(true: Callable[[], bool], what: str | Callable[[], str], seconds: float = 60) -> None:
+    """Ask again until it is so; `what` may be asked in the end for what is still missing."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -15,7 +15,7 @@ def until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
         except Exception:
             pass
         time.sleep(0.1)
-    raise AssertionError(f"waited {seconds} s for: {what}")
+    raise AssertionError(f"waited {seconds} s for: {what() if callable(what) else what}")
 
 
 def place_at_rest(page: Any, part: Any) -> dict[str, float]:

@@ -48,6 +48,27 @@ def test_the_server_takes_the_place_of_the_command(
     assert called[3][-1] == "--server.address=localhost" and "Everybody" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("given", [["--port", "8600"], ["--port=8600"], ["--server.port", "8600"]])
+def test_a_port_is_no_file(given: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.name", "posix")
+    called: list[list[str]] = []
+
+    def taken(_program: str, call: list[str], _environment: dict[str, str]) -> None:
+        called.append(call)
+        raise SystemExit(0)
+
+    monkeypatch.setattr("os.execve", taken)
+    with pytest.raises(SystemExit):
+        lab.main(given)
+    assert called[0][-1] == "--server.port=8600"
+
+
+def test_an_unknown_option_is_named_and_its_value_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lab.main(["--theme", "dark"]) == 2
+    assert "there is no option --theme" in capsys.readouterr().err
+
+
 def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.main(["/nowhere/x.npy"]) == 2
     assert "does not exist" in capsys.readouterr().err

@@ -133,6 +133,29 @@ def test_strips_are_as_wide_as_their_bits_and_number_them(bits, width):
     assert numbers == (list(range(1, bits + 1)) if bits <= 16 else list(range(8, min(bits, 128) + 1, 8)))
 
 
+@pytest.mark.parametrize(
+    ("bits", "lines", "numbered"), [(8, 1, 8), (16, 1, 16), (48, 3, 48), (128, 8, 16), (200, 8, 16)]
+)
+def test_narrow_strips_wrap_and_have_every_bit_once(bits, lines, numbered):
+    h = np.where(np.arange(bits) % 3, 1, -1)
+    rows = {"hᵢ before": h, "hᵢ after": h}
+    svg = code_strips(rows, h < 0, narrow=True)
+    wide = code_strips(rows, h < 0)
+    assert drawn_width(svg) <= 424 and svg.count("<rect") == wide.count("<rect")
+    assert svg.count(" stroke=") == wide.count(" stroke=") and svg.count("hᵢ after</text>") == lines
+    numbers = [int(number) for number in re.findall(r">(\d+)</text>", svg)]
+    assert len(numbers) == numbered and numbers[-1] == min(bits, 128)
+    ends = [float(x) + float(width) for x, width in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)]
+    assert max(ends) < drawn_width(svg)
+
+
+def test_narrow_cards_stand_below_each_other():
+    first = stages(view_of(step(), step()), 0)[0]
+    frames = re.findall(r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="\d+" rx="6"', first.narrow_strips)
+    assert len(frames) == 2 and len({x for x, _, _ in frames}) == 1 and len({y for _, y, _ in frames}) == 2
+    assert drawn_width(first.narrow_strips) == 424
+
+
 @pytest.mark.parametrize(("C", "words"), [(1e-3, "C is the smaller"), (1e3, "what the pair asks for is the smaller")])
 def test_both_candidates_of_the_step_are_drawn(C, words):
     one = step(C=C)

@@ -48,6 +48,8 @@ CSS = """
 .ohash-list tr[data-row] {cursor: pointer;} .ohash-list tr[data-row]:hover {background: rgba(128,128,128,.14);}
 .ohash-list [role="link"] {text-decoration: underline; text-underline-offset: .2em;}
 .ohash-scroll {overflow-x: auto;}
+.ohash-narrow {display: none;}
+@media (max-width: 640px) {.ohash-narrow {display: inline;} .ohash-wide {display: none;}}
 .ohash-facts {margin: 0; padding-left: 1.1rem; font-size: .92rem; line-height: 1.45;}
 </style>
 """
