@@ -387,9 +387,21 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
     beta.focus()
     page.keyboard.press("ArrowRight")
     assert float(beta.input_value()) == pytest.approx(value + 0.05), "the arrows move the slider"
+    assert not page.evaluate(UNDER_THE_FRAME)
     page.evaluate("window.leave()")
 
 
+# Words of the sliders that the frame of the focus touches.
+UNDER_THE_FRAME = """() => [...document.querySelectorAll(".rail input[type=range]")].flatMap((slider) => {
+  slider.focus();
+  const box = slider.getBoundingClientRect(), style = getComputedStyle(slider), area = document.createRange();
+  const frame = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+  return [...slider.parentElement.children].filter((one) => one !== slider && one.checkVisibility()).filter((one) => {
+    area.selectNodeContents(one);
+    const words = area.getBoundingClientRect();
+    return words.bottom > box.top - frame && words.top < box.bottom + frame;
+  }).map((one) => one.textContent);
+})"""
 # As JupyterLab 4 takes keys for itself: it looks at the focused element first, and then at those around it.
 SHORTCUTS = """() => document.addEventListener("keydown", (event) => {
   for (let one = event.target; one && !one.hasAttribute("data-lm-suppress-shortcuts"); one = one.parentElement)
