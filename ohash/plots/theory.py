@@ -59,6 +59,8 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     left = step.tau * (2 * step.loss - step.tau * step.norm2)
     right = before - after + 2 * step.tau * step.sqrt_R
     digits = _common_digits(left, right)
+    more = digits + 2  # so that whoever multiplies what is shown gets what is shown
+    tau = n(step.tau, more)
     norms = digits + max(0, math.ceil(math.log10(max(before, 1e-9) / max(abs(right), 1e-9))))  # as many after the point
     return Stage(
         "Lemma 1 is an equality",
@@ -68,8 +70,8 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
-            rf"{n(step.tau)} \cdot (2 \cdot {n(step.loss)} - {n(step.tau)} \cdot {n(step.norm2)}) = {n(left, digits)}",
-            rf"{n(before, norms)} - {n(after, norms)} + 2 \cdot {n(step.tau, digits + 1)} \cdot \sqrt{{{n(step.R)}}} "
+            rf"{tau} \cdot (2 \cdot {n(step.loss, more)} - {tau} \cdot {n(step.norm2, more)}) = {n(left, digits)}",
+            rf"{n(before, norms)} - {n(after, norms)} + 2 \cdot {tau} \cdot \sqrt{{{n(step.R)}}} "
             rf"= {n(right, digits)}",
             rf"\text{{left}} - \text{{right}} = {n(left - right, 2)}",
         ),

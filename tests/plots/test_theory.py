@@ -56,6 +56,10 @@ def test_both_sides_of_lemma_1_look_the_same_and_their_difference_is_measured():
         left, right = (line.rsplit("= ", 1)[1] for line in stage.tex[1:3])
         assert left == right
         digits = int(re.search(r"shown with (\d) digits", stage.text)[1])
+        shown, result = stage.tex[1].split(" = ")
+        factors = re.fullmatch(r"(.+) \\cdot \(2 \\cdot (.+) - \1 \\cdot (.+)\)", shown)
+        tau, loss, norm2 = (number(text) for text in factors.groups())
+        assert tau * (2 * loss - tau * norm2) == pytest.approx(number(result), rel=6 * 10.0**-digits), "as shown"
         exact = step.tau * (2 * step.loss - step.tau * step.norm2)
         before, after = view.W_norm2[0]
         assert digits >= 3 and number(left) == pytest.approx(exact, rel=0.6 * 10 ** (1 - digits))
