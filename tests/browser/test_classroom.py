@@ -10,7 +10,7 @@ from tests.browser.conftest import PATIENCE, new_page
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.crowd]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 KEY = "a-key-of-the-tests"
 
 

@@ -71,6 +71,7 @@ def test_an_encoder_can_be_taken_home(compared: Any) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_an_encoder_can_be_taken_while_other_seeds_learn(visitor: Any, server: Dashboard) -> None:
     with new_page(visitor) as page:
         page.goto(f"{server.url}/compare?dataset=digits&methods=oh,mlh&bits=32&pairs=100000&seeds=5")

@@ -15,7 +15,7 @@ from ohash.ui.live.crowd import CROWD
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.crowd]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 LINK = "dataset=blobs2d&method=oh&pairs=100000000"
 OTHERS = CROWD + 8  # the first few have runs of their own, because the server is not busy yet
 

@@ -43,6 +43,7 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     until(lambda: "beta=0.3" in page.evaluate("location.search"), "the cell's own link")
 
 
+@pytest.mark.nightly
 def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=digits&method=oh&r=16")
     page.wait_for_selector(".ohash-status")
@@ -92,6 +93,7 @@ def finish_two_runs(page: Any, server: Dashboard) -> None:
     until(lambda: status.get_attribute("data-file") != first, "the run of another seed is over, too")
 
 
+@pytest.mark.nightly
 def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_back(
     page: Any, server: Dashboard
 ) -> None:

@@ -39,6 +39,7 @@ def reading(page: Any, what: str) -> float:
     return float(re.search(READINGS[what], page.inner_text("body"))[1].replace(",", ""))
 
 
+@pytest.mark.nightly
 def test_every_claim_of_the_lessons(page: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
     file.write_text(standalone(), encoding="utf-8")
@@ -72,6 +73,7 @@ def end_of(what: Any) -> float:
     return box["y"] + box["height"]
 
 
+@pytest.mark.nightly
 def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn")
     page.locator(".playground").wait_for()

@@ -8,7 +8,7 @@ import pytest
 from ohash.cli.lab import Dashboard
 from tests.browser.live_page import LivePage
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.crowd]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 
 

@@ -94,6 +94,7 @@ def total_loss(params: ExperimentParams) -> float:
     return float(run.hasher.certificate.sum_R)  # type: ignore[attr-defined]
 
 
+@pytest.mark.nightly
 def test_with_real_clicks_from_disk(page: Any, tmp_path: Path) -> None:
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
