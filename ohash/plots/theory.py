@@ -156,8 +156,9 @@ def _required(step: PairStep) -> Stage:
     enough = step.C >= required
     return Stage(
         "The C that the bound requires",
-        f"The bound needs C ≥ √R / F² at every update. This pair requires {required:.3g} by itself; C is {step.C:.3g}: "
-        + ("enough." if enough else "too small, so that the bound says nothing about it.")
+        "The bound needs C ≥ √R / F² at every update, where F² is the largest of the stream so far. Alone, this pair "
+        f"requires {required:.3g}; C is {step.C:.3g}: "
+        + ("enough." if enough else "too small, unless an earlier pair had a larger F².")
         + " On Live, the certificate says at how many of the updates it was enough.",
         (rf"\frac{{\sqrt{{R}}}}{{F^2}} = \frac{{\sqrt{{{tex_number(step.R)}}}}}{{{tex_number(step.norm2)}}} = "
          rf"{tex_number(required)}\qquad \text{{Eq. (25)}}",),

@@ -307,6 +307,9 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
     limits = page.locator(".st-key-stage .st-key-rail [data-testid=stSliderTickBar] p")
     sizes = lambda: limits.evaluate_all("(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))")  # noqa: E731
     until(lambda: len(sizes()) == 8 and min(sizes()) >= 20, "the limits of the sliders are readable, too")
+    until(lambda: not page.evaluate(SMALL_TYPE), lambda: f"no small type: {page.evaluate(SMALL_TYPE)}")
+    after = "parseFloat(getComputedStyle(document.querySelector('.st-key-play button'), '::after').fontSize)"
+    assert page.evaluate(after) >= 20, "the key that plays"
 
 
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:

@@ -111,6 +111,19 @@ def test_the_required_c_is_compared_with_the_experiments(view):
     told = theory(view, 0)[2].text
     step = view.steps[0]
     assert (": enough." in told) == (math.sqrt(step.R) / step.norm2 <= step.C)
+
+
+def test_a_pair_is_not_said_to_break_a_bound_that_the_run_keeps():
+    """F² of the bound is the largest so far: Live may count a C as enough that is too small for a pair alone."""
+    microscope = Microscope(small(C=0.1, dtype="float64"))
+    views = [view for t in range(60) if (view := microscope.view(t)).steps[0].updated]
+    F2, kept = 0.0, []
+    for view in views:
+        step = view.steps[0]
+        F2 = max(F2, step.norm2)
+        if math.sqrt(step.R) / F2 <= step.C < math.sqrt(step.R) / step.norm2:
+            kept.append(theory(view, 0)[2].text)
+    assert kept and all("unless an earlier pair had a larger F²" in told for told in kept)
     tiny = Microscope(small(C=1e-6))
     assert "too small" in theory(tiny.view(tiny.find("update", 5)), 0)[2].text
 
