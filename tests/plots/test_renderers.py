@@ -168,12 +168,10 @@ def test_standalone_html_needs_no_network():
     now = picture("oh")
     page = to_html([live.quality(now), live.tau(now)], title="<b>")
     library = get_plotlyjs()
-    assert page.startswith("<!doctype html>")
-    assert page.count("Plotly.newPlot(") - library.count("Plotly.newPlot(") == 2, (
-        "it names the function, too, in some versions"
-    )
-    assert "<title>&lt;b&gt;</title>" in page and 'src="http' not in page
-    assert page.count("<figure") == 2 and len(page) < 8_000_000
+    assert page.count(library) == 1 and len(page) < 8_000_000
+    ours = page.replace(library, "")  # what some versions of the library name is theirs
+    assert ours.startswith("<!doctype html>") and "<title>&lt;b&gt;</title>" in ours
+    assert ours.count("Plotly.newPlot(") == 2 == ours.count("<figure") and 'src="http' not in ours
     assert to_html(live.hills(now), dark=True).count("<figure") == 1
 
 
