@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from ohash.core.arrays import Counts, Flags, Floats, Integers, Reals, Rows, Signs
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import ALIGNMENT, inlined, kernel_for
 
 # Running sums kept per model, Σ over the pairs so far; columns of the float64 array `sums` (T, N_SUMS).
 SUM_R = 0  # Eq. (3); for MMOH Eq. (28)
@@ -77,6 +77,15 @@ def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> N
             b0 += w0[c] * x_j[c]
         p_i[k], p_j[k] = a0, b0
         k += 1
+
+
+@inlined
+def aligned_rows(like: Reals, n: int) -> Reals:
+    """An empty (n, d) array of the dtype of (T, r, d), on a cache line."""
+    d, itemsize = like.shape[2], like.itemsize
+    buffer = np.empty(n * d + ALIGNMENT // itemsize, like.dtype)
+    start = -buffer.ctypes.data % ALIGNMENT // itemsize
+    return buffer[start : start + n * d].reshape(n, d)
 
 
 @inlined
@@ -288,7 +297,7 @@ def _learn_pairs(
     dtype = Wt.dtype
     n = i.shape[0]
     offset = centring >= RUNNING  # the mean moves after every pair: Wᵀx - Wᵀmean instead of Wᵀ(x - mean)
-    x = np.empty((4, d), dtype)  # i and j of two pairs
+    x = aligned_rows(Wt, 4)  # i and j of two pairs
     P = np.empty((T, 4, r), dtype)
     wanted = np.empty((T, (r + 3) // 4), np.bool_)
     centred_i, centred_j = np.empty(d, dtype), np.empty(d, dtype)

@@ -3,6 +3,9 @@
 ``nogil`` lets the dashboard's threads run while a kernel works, ``cache`` keeps the machine code between processes.
 Floating point may be re-associated and contracted (that is what vectorises a dot product), but NaN and infinity stay
 meaningful: the kernels detect bad input by them, so ``nnan`` and ``ninf`` must never be added here.
+
+On a CPU with AVX-512 LLVM would use half of each vector register; here it uses all of it. numba chooses once per
+process, when its first function is declared, so this holds only if that is one of ours.
 """
 
 import functools
@@ -11,7 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import llvmlite.binding as llvm
 import numba
+import numpy as np
+import numpy.typing as npt
 
 try:
     import fcntl
@@ -20,6 +26,30 @@ except ImportError:  # Windows: two processes may compile the same kernel at the
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+ALIGNMENT = 64  # bytes of a cache line, and of the widest vector: a load that straddles two lines takes twice as long
+
+
+def use_whole_registers() -> None:
+    """Let LLVM use vectors of 512 bits where the CPU has them, unless the user has chosen a CPU or its features."""
+    config: Any = numba.config
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f") and config.CPU_NAME is None and config.CPU_FEATURES is None:
+        config.CPU_FEATURES = f"{features.flatten()},-prefer-256-bit"
+
+
+use_whole_registers()
+
+
+def aligned_copy(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """A contiguous copy that begins on a cache line, for a kernel that reads it again and again."""
+    buffer = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    copy = buffer[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
 
 FLAGS: dict[str, Any] = {
     "nogil": True,

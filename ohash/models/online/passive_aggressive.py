@@ -17,6 +17,7 @@ from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_
 from ohash.models.learners import GATHER, LinearLearner
 from ohash.models.linear import Planes, read_only
 from ohash.models.online.oh_params import USUAL_C, OHParams, PairTrace, check_C
+from ohash.runtime.compile import aligned_copy
 from ohash.runtime.frames import Arrays
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
@@ -148,7 +149,7 @@ class PassiveAggressive(LinearLearner):
 
     def _begin(self, d: int) -> None:
         W = self._rng.standard_normal((self.T, d, self.r)) if self._given is None else self._given
-        self._Wt = W.transpose(0, 2, 1).astype(self.params.dtype, order="C")
+        self._Wt = aligned_copy(W.transpose(0, 2, 1).astype(self.params.dtype, order="C"))
         T, r, d = self._Wt.shape
         self._mean = np.zeros(d)
         self._W_mean = np.zeros((T, r))
@@ -180,6 +181,7 @@ class PassiveAggressive(LinearLearner):
     def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, {name: array for name, array in arrays.items() if not name.startswith("map.")})
+        self._Wt = aligned_copy(self._Wt)
         if "feature_map" in values:
             parts = {name[4:]: array for name, array in arrays.items() if name.startswith("map.")}
             self.feature_map = FeatureMap.from_state(values["feature_map"], parts)
