@@ -149,6 +149,8 @@ def _check_writable(options: argparse.Namespace) -> None:
         file = Path(options.recording).absolute()
         if file.is_dir() or not file.parent.is_dir():
             raise ValueError(f"--recording must be a file in a folder that exists, got {options.recording}")
+        if file.suffix.lower() not in (".html", ".htm", ".gif"):
+            raise ValueError(f"--recording must end in .html or, for slides, in .gif, got {options.recording}")
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
         raise ValueError(f"--out must be a folder, got the file {options.out}; choose another")
 

@@ -186,6 +186,8 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f"{len(data_of(page)['frames'])} moments" in capsys.readouterr().out
     assert 'href="http://localhost:8501/?dataset=digits&amp;' in page
     assert main(["run", *options, "--recording", str(tmp_path / "absent" / "run.html")]) == 2
+    video = tmp_path / "run.webm"
+    assert main(["run", *options, "--recording", str(video)]) == 2 and not video.exists(), "no page with another name"
 
 
 @pytest.mark.slow
