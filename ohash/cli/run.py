@@ -86,14 +86,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     taken = {option for action in parser._actions for option in action.option_strings}
     for title, rows in _groups().items():
         group = parser.add_argument_group(title)
-        for key, (row, methods) in rows.items():
+        for key, declared in rows.items():
             name = f"--{key.replace('_', '-')}"
             group.add_argument(
                 f"--param-{key}" if name in taken else name,
                 dest=f"value_{key}",
                 metavar="VALUE",
                 action="append" if key == "pairs" else "store",  # a number of pairs, and a file of pairs
-                help=f"{row.title} ({row.allowed}; default {row.default!r}{methods}). {row.help}".replace("%", "%%"),
+                help=" ".join(_help(row, methods) for row, methods in declared).replace("%", "%%"),
             )
 
 
@@ -179,23 +179,29 @@ def _resume(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     return current
 
 
-def _groups() -> dict[str, dict[str, tuple[Parameter, str]]]:
-    """Every declared parameter once, grouped, with the methods that have it; those of OH as OH declares them."""
-    own: dict[str, tuple[Parameter, str]] = {}
-    others: dict[str, tuple[Parameter, str]] = {}
-    have: dict[str, list[str]] = {}
+def _help(row: Parameter, methods: str) -> str:
+    return f"{row.title} ({row.allowed}; default {row.default!r}{methods}). {row.help}"
+
+
+def _groups() -> dict[str, dict[str, list[tuple[Parameter, str]]]]:
+    """Every declared parameter, grouped, those of OH as OH declares them; of others each meaning with its methods."""
+    own: dict[str, list[tuple[Parameter, str]]] = {}
+    others: dict[str, dict[str, tuple[Parameter, list[str]]]] = {}
     for method in sorted(hashers(), key=lambda key: (key not in MAIN, key)):
         defaults = flat(experiment("digits", method))  # a run centres by default, a model does not
         for key, declared in hashers()[method].table.items():
             row = replace(declared, default=defaults[key])
-            have.setdefault(key, []).append(method)
-            (own if method in MAIN else others).setdefault(key, (row, ""))
+            if method in MAIN:
+                own.setdefault(key, [(row, "")])
+            elif key not in own:
+                others.setdefault(key, {}).setdefault(_help(row, ""), (row, []))[1].append(method)
     groups = {"OH and MMOH (other methods may allow other values)": own}
     for title, part in (("stream", StreamParams), ("feature map", FeatureParams), ("drift", DriftParams)):
-        groups[title] = {key: (row, "") for key, row in parameter_table(part).items()}
-    groups["run"] = {"seed": (SEED, "")} | {key: (row, "") for key, row in parameter_table(RunParams).items()}
+        groups[title] = {key: [(row, "")] for key, row in parameter_table(part).items()}
+    groups["run"] = {key: [(row, "")] for key, row in {"seed": SEED, **parameter_table(RunParams)}.items()}
     groups["other methods"] = {
-        key: (row, f"; {', '.join(have[key])}") for key, (row, _) in sorted(others.items()) if key not in own
+        key: [(row, f"; {', '.join(methods)}") for row, methods in meanings.values()]
+        for key, meanings in sorted(others.items())
     }
     own.pop("seed", None)
     return groups

@@ -141,6 +141,14 @@ def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None
     assert "changes may set beta, C" in capsys.readouterr().err
 
 
+def test_options_that_methods_share_are_explained_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "default 5000; fasthash)" in text and "default 1000; ksh)" in text
+    assert "weight of dissimilar pairs" in text and "default 0.01; adapthash)" in text and "default 0.6; bsodh)" in text
+
+
 def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--pairs", "60", "--json"]
     assert main(["run", "--dataset", "digits", "--paper", *few]) == 0
