@@ -172,6 +172,8 @@ def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Stor
     assert len(table) == 2 and not any("Best on the validation queries" in one.value for one in app.markdown)
     for row, best in zip(table.itertuples(index=False), best_points(several, alone), strict=True):
         assert row[2:4] == pytest.approx((best.validation, best.test.difference))
+    assert set(table["95 % interval"]) == {"one seed"}
+    assert any("fewer than three seeds have none" in one.value for one in app.caption)
     app.button(key="sweep_to_new").click().run()
     assert not app.exception and any("New sweep" in one.value for one in app.markdown)
     assert app.selectbox[0].value is None, "nothing is chosen, and the old ones are still offered"

@@ -35,8 +35,8 @@ SVG, PDF = "image/svg+xml", "application/pdf"
 NAMES = {"heat": "heat map", "dots": "dots with spread"}
 ROW = 24  # pixels of a row of dots
 INTERVAL = (
-    "The 95 % interval comes from a bootstrap over the test queries; with several seeds, it is at least the interval "
-    "of their mean."
+    "The 95 % interval comes from a bootstrap over the test queries, and is at least the interval of the seeds' mean; "
+    "fewer than three seeds have none."
 )
 
 
