@@ -37,6 +37,7 @@ CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
 RECOVERED = 1.25  # times the loss per pair before R rose again
 RECENT, BEFORE = 1_000, 3_000  # pairs over which R is taken now, and before its rise, which took up to RECENT pairs
+RANKS_LIKE_CHANCE = "codes rank like chance"
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
 
@@ -284,17 +285,24 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
         advice = f"{seen}: {_one_sided(now)}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
         advice = f"{seen}; random codes keep the distance already"
+    elif _ranks_like_chance(now) and _features(now) is not None:
+        advice = f"{seen}: {RANKS_LIKE_CHANCE}"
     fine = change == "better" or (change == "about as well" and not had_time)
-    remedy = None if cause and advice.endswith(cause) else _settings(now)  # the cause has its own
+    own = [reason for reason in (cause, RANKS_LIKE_CHANCE) if reason and advice.endswith(reason)]
+    remedy = None if own else _settings(now)  # the cause has its own
     if _one_sided(now) and advice.endswith(_one_sided(now)):
         remedy = _more_dissimilar(now) or remedy
     signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, remedy))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
-        advice = f"codes rank like chance: {_one_sided(now) or _other_features(now)}"
-        fine = n["map"] > min(NEAR_CHANCE * chance, 0.95)
+        advice = f"{RANKS_LIKE_CHANCE}: {_one_sided(now) or _other_features(now)}"
+        fine = not _ranks_like_chance(now)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
     return signs
+
+
+def _ranks_like_chance(now: Snapshot) -> bool:
+    return now.numbers.get("map", math.nan) <= min(NEAR_CHANCE * now.numbers.get("map_chance", math.nan), 0.95)
 
 
 def _settings(now: Snapshot) -> Remedy | None:
