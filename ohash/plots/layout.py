@@ -229,7 +229,7 @@ def _beside_points(
     lines = tuple(spots(one.x, one.y) for one in drawn if one.kind == "line" and one.width and one.opacity)
     places = [spots(np.array([x]), np.array([y]))[0] for _, (x, y) in wanted]
     named = tuple((place, text_width(one.label, size)) for place, (one, _) in zip(places, wanted, strict=True))
-    widths = tuple(np.linspace(*between, 3 if between[0] < between[1] else 1).tolist())
+    widths = tuple(np.geomspace(*between, 4 if between[0] < between[1] else 1).tolist())
     placed = point_labels.place(named, dots, lines, size, height, widths)
     return [
         SideLabel(one, at, label.up, label.over, label.across, label.leader)

@@ -232,6 +232,15 @@ def test_names_that_a_figure_keeps_apart_on_a_phone_are_apart_in_every_window(wi
         assert all(b <= left or right <= a or abs(y - other) >= size for a, b, other, _ in texts[:k])
 
 
+def test_a_long_name_left_of_the_right_end_takes_no_room_beside_the_plot():
+    """Beside a name of 240 px, which ends within the plot, the plot of a figure on half a page had 150 px."""
+    names = {"A name that is very long indeed": 0.0, "int8": 1.0}
+    series = tuple(Series(name, np.array([x]), np.array([0.5]), "points", label=name) for name, x in names.items())
+    drawn = figure(Chart("t", Axis("x", lo=0, hi=1), Axis("y", lo=0, hi=1), series))
+    assert drawn.layout.margin.r < 24 + layout.text_width("A name that is very long indeed", theme.SIZE)
+    assert drawn.layout.margin.r >= 24 + layout.text_width("int8", theme.SIZE)
+
+
 def test_spread_keeps_labels_apart_and_inside():
     rng = np.random.default_rng(0)
     for _ in range(50):

@@ -21,6 +21,7 @@ FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", 
 # Pixels: a row of labels above the plot, the plot's usual height and width, what lies around it.
 LANE, PLOT, WIDTH = 16, 300, 640
 NARROWEST = 145  # of a plot with labels beside it: on a phone
+WIDEST = 1100  # px of a plot in which names of points must be free, too
 ABOVE, BELOW, PAD = 84, 52, 12
 MOST_ABOVE = 8
 ROOM = 0.04  # of the height
@@ -246,7 +247,8 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool, width: float) -> int:
 
 def _add_labels(fig: go.Figure, chart: Chart, dark: bool, width: float) -> None:
     """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
-    labels = layout.labels(chart, width, PLOT, theme.SIZE, min(width, NARROWEST))
+    narrowest = min(width, NARROWEST)
+    labels = layout.labels(chart, width, PLOT, theme.SIZE, narrowest, widest=max(width, WIDEST))
     for one in labels:
         at = [layout.exponent(value) if axis.scale == "log" else value
               for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
@@ -262,7 +264,19 @@ def _add_labels(fig: go.Figure, chart: Chart, dark: bool, width: float) -> None:
             ends = {"x0": 0, "y0": 0, "x1": one.leader[0], "y1": one.leader[1]}
             fig.add_shape(type="line", line=line, layer="below", **pixels, **ends)
     if labels:
-        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in labels)))
+        ends = layout.limits(chart, "x")
+        beyond = [
+            _beyond(one, layout.position(one.at[0], *ends, chart.x.scale) * narrowest - narrowest) for one in labels
+        ]
+        fig.update_layout(margin_r=24 + round(max(0.0, *beyond)))
+
+
+def _beyond(label: layout.SideLabel, at: float) -> float:
+    """How far a label reaches beyond the right end of the plot, its point `at` that end; if a line's, all of it."""
+    wide = layout.text_width(label.of.label, theme.SIZE)
+    if label.across is None:
+        return wide
+    return max(0.0, at + label.across + (0.0 if label.over else wide))
 
 
 def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:
