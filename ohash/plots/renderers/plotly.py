@@ -264,9 +264,9 @@ def _add_labels(fig: go.Figure, chart: Chart, dark: bool, width: float) -> None:
             ends = {"x0": 0, "y0": 0, "x1": one.leader[0], "y1": one.leader[1]}
             fig.add_shape(type="line", line=line, layer="below", **pixels, **ends)
     if labels:
-        ends = layout.limits(chart, "x")
+        x_ends = layout.limits(chart, "x")
         beyond = [
-            _beyond(one, layout.position(one.at[0], *ends, chart.x.scale) * narrowest - narrowest) for one in labels
+            _beyond(one, layout.position(one.at[0], *x_ends, chart.x.scale) * narrowest - narrowest) for one in labels
         ]
         fig.update_layout(margin_r=24 + round(max(0.0, *beyond)))
 
