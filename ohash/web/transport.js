@@ -53,7 +53,10 @@ class Playground {
     this.scrub = this.find(".scrub");
     this.scrub.addEventListener("input", () => this.goTo(Number(this.scrub.value)));
     this.element.addEventListener("keydown", (event) => this.key(event));
-    this.keyElsewhere = (event) => { if (event.target === document.body && this.everywhere()) this.key(event); };
+    // a press on an empty place gives Streamlit's <main> the focus, one on a scene its link
+    this.keyElsewhere = (event) => {
+      if (event.target.matches?.("body, main, a, button") && this.everywhere()) this.key(event);
+    };
     document.addEventListener("keydown", this.keyElsewhere);
     this.follow = () => {
       const link = this.address.read();
@@ -333,7 +336,7 @@ class Playground {
     const inPicture = event.target === this.stage.top, inControl = /^(INPUT|SELECT)$/.test(event.target.tagName);
     if (inControl || event.altKey || event.ctrlKey || event.metaKey) return;
     if (inPicture && this.hand.key(event)) ;
-    else if ((inPicture || event.target === document.body) && event.key === " ") this.play();
+    else if ((inPicture || event.target.matches("body, main")) && event.key === " ") this.play();
     else if (event.key === "ArrowRight" && !event.shiftKey) this.forward();
     else if (event.key === "ArrowLeft" && !event.shiftKey) this.back();
     else return;

@@ -487,6 +487,21 @@ END = """() => Math.max(...[".playground", ".rail"].map((name) => [...document.q
   .map((one) => one.shadowRoot?.querySelector(name)).find(Boolean).getBoundingClientRect().bottom))"""
 
 
+def test_on_the_stage_arrows_step_wherever_one_has_clicked(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.goto(f"{server.url}/learn?present=lesson-3")
+    page.wait_for_selector(".st-key-stage .playground[data-pairs='0']")
+    page.locator(".ohash-scene").nth(2).wait_for()
+    page.locator("main").click(position={"x": 1000, "y": 1070})
+    assert page.evaluate("document.activeElement.tagName") == "MAIN", "an empty place"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".playground[data-pairs='1']")
+    page.locator(".ohash-scene").nth(2).click()
+    page.wait_for_selector(".playground[data-pairs='0']")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".playground[data-pairs='1']")
+
+
 def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn?data=rings&r=3")
     page.get_by_role("button", name="Present").click()
