@@ -51,6 +51,7 @@ from ohash.engine.params import (
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models.registry import hashers
+from ohash.paper.settings import EMBEDDED, LABELLED, Setting
 from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
@@ -217,6 +218,9 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
         key = options.dataset if dataset is None else dataset.key
         start = protocol if options.paper else experiment
         params = replace(start(key, options.method), content="" if dataset is None else dataset.fingerprint())
+        stand_in = _stand_in(options)
+        if stand_in is not None and "beta" in rows_of(params):
+            params = params.with_values(beta=stand_in.beta)
     rows = rows_of(params)
     for key, value in vars(options).items():
         name = key.removeprefix("value_")
@@ -283,10 +287,24 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
         return []
     name = options.features or options.docs or options.dataset
     known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
+    stand_in = _stand_in(options)
+    beta = DEFAULTS_FOR_OTHER_DATA["beta"] if stand_in is None else stand_in.beta
+    as_for = "" if stand_in is None else f" as for {stand_in.paper}, in whose place `ohash paper` runs it,"
+    chosen = f", with beta = {beta:g}{as_for}" if options.value_beta is None else ""
     return [
-        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B, with beta = "
-        f"{DEFAULTS_FOR_OTHER_DATA['beta']:g} and its own similarity"
+        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B{chosen} and "
+        "its own similarity"
     ]
+
+
+def _stand_in(options: argparse.Namespace) -> Setting | None:
+    """The setting of `ohash paper` that has this data set in place of one of the paper's, so that both agree."""
+    if not options.paper or own_files.has_own_data(options):
+        return None
+    similar_by = options.value_similar_by or "auto"
+    here = [one for one in EMBEDDED if one.dataset == options.dataset]
+    matching = [one for one in here if similar_by in (one.similar_by, "auto" if one.kind in LABELLED else "")]
+    return matching[0] if matching else None
 
 
 def _write_recording(moments: Moments, run: Run, options: argparse.Namespace) -> None:

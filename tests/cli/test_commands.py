@@ -16,6 +16,7 @@ from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
 from ohash.models import hashers
 from ohash.models.registry import ABSENT
+from ohash.paper.settings import EMBEDDED, LABELLED
 from ohash.streams.registry import load_by_key
 
 
@@ -156,10 +157,23 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert (params["r"], params["C"], params["beta"], params["sigma"], params["judged_by"]) == (
         64,
         0.1,
-        0.5,
+        0.4,
         1.0,
         "test",
     )
+    for setting in EMBEDDED:
+        data = [
+            "--dataset",
+            setting.dataset,
+            *([] if setting.kind in LABELLED else ["--similar-by", setting.similar_by]),
+        ]
+        assert main(["run", *data, "--paper", *few]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["params"]["beta"] == setting.beta, "as `ohash paper` runs it"
+        assert f"beta = {setting.beta:g} as for {setting.paper}, in" in told["notes"][-1]
+    assert main(["run", "--dataset", "digits", "--paper", "--beta", "0.6", *few]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["params"]["beta"] == 0.6 and "beta" not in told["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
     assert "digits is not one of the paper's data sets" in json.loads(capsys.readouterr().out)["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0
