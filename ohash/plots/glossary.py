@@ -51,12 +51,13 @@ def glossary() -> dict[str, str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     longest_first = sorted(glossary(), key=len, reverse=True)
-    spelt = [r"\s+".join(map(re.escape, term.split())) for term in longest_first]  # a line may end within a term
+    between = r"(?:\s+|-)"  # a line may end within a term, and pair AUC is also spelt pair-AUC
+    spelt = [between.join(map(re.escape, term.split())) for term in longest_first]
     return re.compile(rf"(?<![\w@])({'|'.join(spelt)})s?(?![\w@])")
 
 
 def _term(match: re.Match[str]) -> str:
-    return " ".join(match[1].split())
+    return re.sub(r"[\s-]+", " ", match[1])
 
 
 def terms_in(text: str) -> list[str]:

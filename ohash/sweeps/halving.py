@@ -14,6 +14,7 @@ import numpy as np
 
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.models.registry import find
+from ohash.streams.registry import lookup
 from ohash.sweeps.sweep import Cell, Sweep, Values
 
 # Of a setting in its round: it ran all pairs, or entered the next round, or was stopped, or the round is not over.
@@ -45,7 +46,9 @@ def group_of(params: ExperimentParams) -> str:
     """The data set, truth and supervision of an experiment: mAP is not comparable across them."""
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset
-    supervision = find(params.method).supervision_by(params.stream.similar_by)
+    spec = lookup(params.dataset)
+    similar_by = params.stream.similar_by if truth or spec is None else spec.similar_by
+    supervision = find(params.method).supervision_by(similar_by)
     return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 import ohash
 from ohash.core.parameters import parameter_table
 from ohash.engine.microscope import Microscope
@@ -57,3 +59,9 @@ def test_the_symbols_of_an_update_are_all_in_the_glossary():
 def test_most_lessons_have_terms_to_look_up():
     texts = [f"{lesson.text} {lesson.question} {lesson.answer} {lesson.exercise}" for lesson in lessons()]
     assert sum(bool(terms_in(text)) for text in texts) >= 7
+
+
+@pytest.mark.parametrize("spelling", ["pair AUC", "pair-AUC", "pair\nAUC"])
+def test_a_term_has_its_card_however_it_is_spelt(spelling):
+    assert terms_in(f"the {spelling} of recent pairs") == ["pair AUC"]
+    assert f">{spelling}</abbr>" in with_cards(spelling)

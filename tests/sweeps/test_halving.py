@@ -131,3 +131,4 @@ def test_a_method_of_labels_competes_with_those_of_pairs_where_it_is_given_pairs
     by_distance = experiment("fashion", "ksh", similar_by="metric")
     assert group_of(by_distance) == "fashion by metric, learning from pairs"
     assert group_of(experiment("fashion", "ksh")) == "fashion, learning from labels"
+    assert group_of(experiment("debian", "ksh")) == "debian, learning from pairs", "by clicks, though nobody said so"

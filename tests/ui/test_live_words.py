@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
 from ohash.plots.renderers.plotly import to_html
 from ohash.ui.live import headline, on_charts, sharing
 from ohash.ui.live.details import how_to_read
+from ohash.ui.parts import sharing as addresses
 from ohash.ui.parts.sharing import run_file_stem
 from ohash.ui.session.broadcast import ChartSwitches
 from ohash.ui.session.session import Session
@@ -155,3 +157,11 @@ def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
         order="class", similar_share=0.25, alpha=2, center="running", sigma=0.5, m=50, normalize=False
     )
     assert len(run_file_stem(wide)) <= 100 and run_file_stem(wide) != run_file_stem(wide.with_values(m=60))
+
+
+@pytest.mark.parametrize("path", ["", "/", "/compare"])
+def test_a_shared_address_has_a_path_before_its_query(monkeypatch, path):
+    monkeypatch.setattr(
+        addresses, "st", SimpleNamespace(context=SimpleNamespace(url=f"http://lab.local:8501{path}?r=8"))
+    )
+    assert addresses.page_address() == f"http://lab.local:8501{path or '/'}"

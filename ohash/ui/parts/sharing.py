@@ -49,7 +49,8 @@ def link_to_live(query: dict[str, str], page: str) -> str:
 
 def page_address() -> str:
     """The address of this page without its query."""
-    return (st.context.url or DEFAULT_ADDRESS).partition("?")[0]
+    address = (st.context.url or DEFAULT_ADDRESS).partition("?")[0]
+    return address if urlsplit(address).path else f"{address}/"
 
 
 def file_stem(dataset: str, *parts: str) -> str:
