@@ -83,7 +83,7 @@ def show(session: Session) -> None:
                 _theory_controls(view, model, last, len(shown))
             if session.present:  # the stage itself has no room for them
                 _symbols(shown[last - 1])
-            _export(shown, params, view)
+            _export(shown, params, view.t, session.own_pair)
         with right:
             if session.present:  # only one fits on a screen
                 _large_stage(last, shown[:last])
@@ -381,12 +381,22 @@ def _image(svg: str, alt: str, size: str, kind: str) -> str:
     return f'<img class="{kind}" alt="{html.escape(alt)}" src="{source}" style="{size}">'
 
 
-def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:
+def _export(shown: list[Stage], params: ExperimentParams, t: int, own: tuple[int, int, int] | None) -> None:
     """Every picture of the stages as SVG."""
     with st.popover("SVG", icon=":material/download:", key="step_svg"):
         for stage in shown:
-            name = f"{file_stem(params.dataset, stage.title, str(view.t))}.svg"
+            name = svg_name(params.dataset, stage.title, t, own)
             if stage.strips:
                 offer_file(f"{stage.title}, bits", partial(str, stage.strips), name, "image/svg+xml")
             if stage.chart is not None:
                 offer_file(stage.title, partial(to_svg, stage.chart), name, "image/svg+xml")
+
+
+def svg_name(dataset: str, title: str, t: int, own: tuple[int, int, int] | None) -> str:
+    """What is shown, and of which pair of the stream or which rows of one's own choice.
+
+    >>> svg_name("digits", "The update", 48, None), svg_name("digits", "The update", 48, (3, 7, 1))
+    ('ohash-digits-the-update-48.svg', 'ohash-digits-the-update-rows-3-and-7.svg')
+    """
+    pair = str(t) if own is None else f"rows {own[0]} and {own[1]}"
+    return f"{file_stem(dataset, title, pair)}.svg"
