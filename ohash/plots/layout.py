@@ -18,6 +18,7 @@ from ohash.plots.thinning import drawable, thin
 
 # Width of a character in units of the type size, on the generous side; capitals, m and w are wider.
 CHARACTER, WIDE = 0.53, 0.76
+GAP = 8.0  # px between the end of a line and its label
 # A plot on a small laptop, compared with the width it is supposed to have.
 NARROWER = 0.7
 
@@ -203,11 +204,18 @@ def labels(
         placed = _inside(chart, inside, narrow, heights, least, height, size, taller)
         heights |= {at: text.y for at, text in placed.items()}
         over = {at for at, text in placed.items() if text.over}
-    return [
-        SideLabel(one, at, heights[k] - places[k][2], k in over)
+    placed_labels = {
+        k: SideLabel(one, at, heights[k] - places[k][2], k in over)
         for k, (one, at) in enumerate(wanted)
         if k in heights
-    ]  # fmt: skip
+    }
+    lone = [k for k, (one, _) in enumerate(wanted) if isinstance(one, Series) and one.kind == "points"]
+    if lone and not inside:  # among lines, whose names stay where they are
+        between = narrowest or width, widest or width
+        texts = [(close[k][0], close[k][1], moved[k]) for k in range(len(wanted)) if k not in lone]
+        around = _beside_points(chart, [wanted[k] for k in lone], between, height, size, texts)
+        placed_labels |= dict(zip(lone, around, strict=True))
+    return list(placed_labels.values())
 
 
 def _beside_points(
@@ -216,8 +224,12 @@ def _beside_points(
     between: tuple[float, float],
     height: float,
     size: float,
+    texts: Sequence[tuple[float, float, float]] = (),
 ) -> list[SideLabel]:
-    """Labels of lone points; they stand free in a plot of any width between these two."""
+    """Labels of lone points; they stand free in a plot of any width between these two.
+
+    `texts` are those of lines, (x, width, y) in the narrowest plot: there they take the largest share of the width.
+    """
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
 
     def spots(x: Values, y: Values) -> tuple[tuple[float, float], ...]:
@@ -226,11 +238,19 @@ def _beside_points(
 
     drawn = [drawable(one, chart) for one in chart.series]
     dots = tuple(spot for one in drawn if one.kind == "points" for spot in spots(one.x, one.y))
-    lines = tuple(spots(one.x, one.y) for one in drawn if one.kind == "line" and one.width and one.opacity)
+    lines = [spots(one.x, one.y) for one in drawn if one.kind == "line" and one.width and one.opacity]
+    for mark in chart.marks:
+        if mark.axis == "y":
+            lines.append(spots(np.array(x_ends), np.array([mark.at, mark.at])))
+        else:
+            lines.append(spots(np.array([mark.at, mark.at]), np.array(y_ends)))
+    for x, wide, y in texts:  # their upper and lower edges
+        ends = x / between[0], (x + GAP + wide) / between[0]
+        lines += [tuple((end, y + edge * size) for end in ends) for edge in (-0.5, 0.5)]
     places = [spots(np.array([x]), np.array([y]))[0] for _, (x, y) in wanted]
     named = tuple((place, text_width(one.label, size)) for place, (one, _) in zip(places, wanted, strict=True))
     widths = tuple(np.geomspace(*between, 4 if between[0] < between[1] else 1).tolist())
-    placed = point_labels.place(named, dots, lines, size, height, widths)
+    placed = point_labels.place(named, dots, tuple(lines), size, height, widths)
     return [
         SideLabel(one, at, label.up, label.over, label.across, label.leader)
         for (one, at), label in zip(wanted, placed, strict=True)

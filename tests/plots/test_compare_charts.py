@@ -11,7 +11,7 @@ from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, MethodResult
 from ohash.plots import compare as charts
 from ohash.plots import layout, theme
-from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.compare_costs import COST_CHARTS, quality_against_cost
 from ohash.plots.renderers.echarts import option
 from ohash.plots.renderers.plotly import NARROWEST, PLOT, WIDTH, figure
@@ -216,6 +216,31 @@ def test_the_names_of_points_lie_on_no_line(width):
         under = np.linspace(left, right, 200)
         crossed = np.abs(np.interp(under, at, ends[:, 1] * height, left=np.nan, right=np.nan) - y) < 0.6 * size
         assert not crossed.any()
+
+
+@pytest.mark.parametrize("width", [250, 400, 700])
+def test_among_lines_the_names_of_points_lie_on_no_point_no_level_and_no_name(width):
+    """Agreement by bits: the name of PQ crossed the point of Sign, and that of int8 lay on the line of the floats."""
+    points = {"Product quantisation": (64.0, 0.6), "Sign": (128.0, 0.61), "int8": (512.0, 0.7)}
+    lines = {"OH": 0.5, "ITQ": 0.505}
+    series = [Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in points.items()]
+    series += [Series(name, np.array([16.0, 256.0]), np.array([0.3, y]), label=name) for name, y in lines.items()]
+    level = Mark(0.7, "float vectors .70", "y", place="start")
+    chart = Chart("t", Axis("x", "log", lo=10, hi=1000), Axis("y", lo=0, hi=1), tuple(series), (level,))
+    height, size = 200, 11
+    labels = layout.labels(chart, width, height, size)
+    assert [one.of.label for one in labels] == [*points, *lines]
+    spots = [(layout.position(x, 10, 1000, "log") * width, y * height) for x, y in points.values()]
+    texts = []
+    for one in labels:
+        wide, x = layout.text_width(one.of.label, size), layout.position(one.at[0], 10, 1000, "log") * width
+        left = x + (8 if one.across is None else one.across - (wide if one.over else 0))
+        texts.append((left, left + wide, one.at[1] * height + one.up))
+    for k, (left, right, y) in enumerate(texts):
+        assert all(b <= left or right <= a or abs(y - other) >= size for a, b, other in texts[:k])
+        if k < len(points):
+            assert min(away(left, right, y, spot, size) for spot in spots) > 0.4 * size
+            assert abs(y - 0.7 * height) > 0.6 * size
 
 
 @pytest.mark.parametrize("width", [NARROWEST, 400, WIDTH])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from plotly.offline import get_plotlyjs
 
-from ohash.plots import theme
+from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live import charts as live
 from ohash.plots.renderers.echarts import option
@@ -216,3 +216,13 @@ def test_one_point_is_drawn_by_all(kind):
     nothing = replace(chart, series=(Series("s", np.empty(0), np.empty(0), kind=kind),))
     ET.fromstring(to_svg(nothing))
     assert figure(nothing).layout.xaxis.visible is False and option(nothing)["xAxis"]["show"] is False
+
+
+@pytest.mark.parametrize("most", [1, 8_000_000])
+def test_the_name_of_the_y_axis_has_room_beside_its_longest_tick(most):
+    """Plotly writes it over the ticks where the margin is too narrow for both."""
+    line = Series("a", np.array([0.0, 1.0]), np.array([0.0, most]))
+    chart = Chart("t", Axis("x"), Axis("cumulative loss", lo=0, format="count"), (line,))
+    drawn = figure(chart)
+    longest = max(layout.text_width(text, theme.SIZE) for text in drawn.layout.yaxis.ticktext)
+    assert drawn.layout.margin.l >= longest + 1.5 * theme.SIZE

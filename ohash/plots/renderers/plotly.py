@@ -23,6 +23,7 @@ LANE, PLOT, WIDTH = 16, 300, 640
 NARROWEST = 145  # of a plot with labels beside it: on a phone
 WIDEST = 1100  # px of a plot in which names of points must be free, too
 ABOVE, BELOW, PAD = 84, 52, 12
+LEFT = 64  # px left of a plot, at least
 MOST_ABOVE = 8
 ROOM = 0.04  # of the height
 
@@ -48,13 +49,20 @@ def figure(chart: Chart, dark: bool = False, width: float = WIDTH) -> go.Figure:
     fig = go.Figure([*bands, *(_trace(one, chart, dark) for one in drawn)], style)  # later changes take much longer
     lanes = _add_marks(fig, chart, dark, width)
     fig.layout.height = ABOVE + LANE * lanes + PLOT + BELOW
-    fig.layout.margin = {"l": 64, "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW}
+    fig.layout.margin = {"l": _left_of(chart), "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW}
     fig.layout.legend = _legend(chart, lanes)
     _add_labels(fig, chart, dark, width)
     if chart.empty:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
         fig.add_annotation(text=html.escape(chart.caption), font={"color": ground.faint}, **middle)
     return fig
+
+
+def _left_of(chart: Chart) -> int:
+    """Room left of the plot for the longest tick of the y axis and the name of the axis beside it."""
+    ticks = layout.ticks(*layout.limits(chart, "y"), chart.y)
+    longest = max((layout.text_width(layout.tick_label(at, chart.y), theme.SIZE) for at in ticks), default=0.0)
+    return max(LEFT, round(longest + 2 * theme.SIZE))
 
 
 def height_of_labels(fig: go.Figure) -> int:
@@ -215,7 +223,7 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
     fig.update_layout(
         title={"text": html.escape(heat.title), "x": 0, "xref": "paper"}, font=font, paper_bgcolor=ground.background,
         plot_bgcolor=ground.background, hoverlabel={"bgcolor": ground.background, "font": font},
-        margin={"l": 64, "r": 24, "t": 60, "b": 52}, hovermode="closest", hoverdistance=-1, dragmode=False,
+        margin={"l": LEFT, "r": 24, "t": 60, "b": 52}, hovermode="closest", hoverdistance=-1, dragmode=False,
         xaxis={**axis, "title": {"text": html.escape(heat.x_label)}},
         yaxis={**axis, "title": {"text": html.escape(heat.y_label)}},
     )  # fmt: skip

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ohash.plots.chart import Chart
-from ohash.plots.renderers.plotly import LANE, figure, height_of_labels, stack_linked
+from ohash.plots.renderers.plotly import LANE, LEFT, figure, height_of_labels, stack_linked
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.workarounds.style import dark
 
@@ -30,7 +30,8 @@ def show_linked(upper: Chart, lower: Chart, key: str, height: int) -> None:
 def _send(chart: Chart, fig: go.Figure, key: str, height: int) -> None:
     several = sum(one.listed for one in chart.series) > 1
     more = max(0, height_of_labels(fig) - LANE)  # rows of labels beyond the one that every chart has room for
-    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": (34 if several else 22) + more, "b": 44}
+    left, right = (fig.layout.margin.l or LEFT) - 8, max(28, fig.layout.margin.r or 0)
+    margin = {"l": left, "r": right, "t": (34 if several else 22) + more, "b": 44}
     fig.layout.title, fig.layout.height, fig.layout.margin = None, height + more, margin
     picture = {"toImageButtonOptions": {"filename": file_stem(chart.title)[:80]}}
     st.plotly_chart(fig, key=key, theme=None, config=NO_BUTTONS | picture, alt=chart.alt or chart.title)
