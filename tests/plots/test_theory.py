@@ -8,6 +8,7 @@ import pytest
 
 from ohash.engine.microscope import Microscope, PairView
 from ohash.engine.params import experiment
+from ohash.plots import layout
 from ohash.plots.theory import (
     PAIRS,
     counter_example,
@@ -154,3 +155,11 @@ def test_the_words_about_streams_are_true_of_their_numbers():
         assert ("is level" in told.chart.title) == (clean[PAIRS // 2] == clean[-1]) == (C > 0.001)
         assert len(told.chart.series) == (2 if wrong else 1)
         assert (f"{cumulative_loss(wrong, C)[-1]:,.0f} after" in told.text) == bool(wrong)
+
+
+def test_the_name_of_r_stands_where_no_line_of_c_reaches_it(view):
+    step = view.steps[0]
+    for share in (0.0, 0.5, 1.0, 1.25):
+        chart = counter_example(step, share * negative_from(step))
+        R = next(mark for mark in chart.marks if mark.axis == "y")
+        assert [label.of for label in layout.labels(chart, 300, 150, 8)] == [R], "beside the plot, not in it"
