@@ -24,6 +24,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "x.npy", tmp_path / "clicks.csv"
 
 
+@pytest.mark.nightly
 def test_uploaded_clicks_are_answered(page: Any, server: Dashboard, files: tuple[Path, Path]) -> None:
     bring(page, server, *files)
     page.get_by_role("button", name="Learn or rotate?").click()

@@ -19,6 +19,7 @@ def fill(page: Any, key: str, text: str) -> None:
     field.press("Enter")
 
 
+@pytest.mark.nightly
 def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=digits&method=oh&r=16")
     page.wait_for_selector(".ohash-status")
