@@ -1,5 +1,7 @@
 """The sentence above the charts says what a method really does with pairs."""
 
+from dataclasses import replace
+
 import pytest
 
 from ohash.engine.gallery import nearest
@@ -38,3 +40,12 @@ def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
 def test_a_number_that_stands_for_a_word_is_the_word():
     assert difference(experiment("digits"), experiment("digits", sigma=0.5)) == "σ auto → 0.5"
     assert "natural" in settings_that_differ(experiment("digits", similar_share=0.5), experiment("digits"))
+
+
+def test_a_run_paused_before_its_first_checkpoint_tells_of_no_evaluation_that_goes_on():
+    run = Run(small(pairs=1000))
+    while run.t == 0:
+        run.step(1)
+    paused = run.snapshot("paused")
+    early = replace(paused, checkpoints={name: column[:1] for name, column in paused.checkpoints.items()})
+    assert headline(early, run.params, "paused").endswith("; its codes have not been evaluated since the start.")

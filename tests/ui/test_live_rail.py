@@ -149,4 +149,5 @@ def test_a_finished_run_is_scored_on_test_once() -> None:
     html = "".join(one.proto.body for one in app.get("html"))
     assert f"{now.numbers['test_map']:.3f} ± {now.numbers['test_map_error']:.3f} on 200 test queries" in html
     assert f"± {now.numbers['map_error']:.3f}" in html and "validation queries" in html
-    assert f"±, and the band on the curve: 95 % over the {now.numbers['queries']:.0f} validation queries" in html
+    means = f"±, and the band on the curve: 95 % over the {now.numbers['queries']:.0f} validation queries"
+    assert f"{means}; of test scores, over the test queries" in html

@@ -101,7 +101,9 @@ def _interval(now: Snapshot) -> str:
         return ""
     ranges = "Ranges, " if any(_interval_text(value, error).startswith("(") for value, error in known) else ""
     queries = f"{n['queries']:,.0f} " if "queries" in n else ""
-    return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{now.params.run.judged_by} queries</p>"
+    test = "; of test scores, over the test queries" if any(_test(n, column) for column in shown) else ""
+    judged_by = now.params.run.judged_by
+    return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{judged_by} queries{test}</p>"
 
 
 def _test(n: dict[str, float], column: str) -> str:
