@@ -194,8 +194,6 @@ def _learning(now: Snapshot) -> list[Finding]:
             advice, remedy = f"{advice.partition(':')[0]}: {_wrong_answers(now)}", Remedy("noise", 0.0)
         elif _one_sided(now):
             advice, remedy = f"{advice.partition(':')[0]}: {_one_sided(now)}", _more_dissimilar(now)
-        elif _ranks_like_chance(now) and _features(now) is not None:
-            advice = f"{advice.partition(':')[0]}: {RANKS_LIKE_CHANCE}"
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 

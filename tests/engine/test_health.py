@@ -171,7 +171,6 @@ def test_no_finding_asks_for_what_is_so_already():
     rings = told(finished("rings", normalize=True, pairs=6_000))
     assert rings["mAP of a random order"] == "codes rank like chance: switch unit length off"
     assert rings["mAP"].endswith("codes rank like chance"), "which no β, C or σ changes"
-    assert rings["pair-AUC of recent pairs"].endswith("told apart: codes rank like chance"), "not for noisy labels"
     flat = told(finished("rings", normalize=True, kernel="none", pairs=6_000))
     assert flat["mAP of a random order"] == "codes rank like chance: try a kernel, or switch unit length off"
     assert flat["mAP"].endswith("codes rank like chance")
