@@ -26,7 +26,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     n = now.numbers
     sentence = f"{spec.title} {doing(spec, now.state)} {amount(now.t, 'pair')} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
-        return sentence + "; its codes have not been evaluated since the start."
+        return sentence + "; not evaluated since the start."
     if "map" in n and math.isfinite(n["map"]):
         clicks, column = now.similar_by in CLICKS, truth_column(now.similar_by)
         apart = (

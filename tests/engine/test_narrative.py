@@ -48,4 +48,4 @@ def test_a_run_paused_before_its_first_checkpoint_tells_of_no_evaluation_that_go
         run.step(1)
     paused = run.snapshot("paused")
     early = replace(paused, checkpoints={name: column[:1] for name, column in paused.checkpoints.items()})
-    assert headline(early, run.params, "paused").endswith("; its codes have not been evaluated since the start.")
+    assert headline(early, run.params, "paused").endswith("; not evaluated since the start.")

@@ -34,7 +34,7 @@ def situation(params: ExperimentParams, now: Snapshot | None, state: str) -> str
     column = truth_column(now.similar_by)
     pairs, numbers = now.checkpoints["pairs"], now.numbers
     if len(pairs) < 2:  # before the first pair
-        return f"{begin}; its codes have not been evaluated since the start."
+        return f"{begin}; not evaluated since the start."
     if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
         return f"{begin}."
     labels, distance = (change_since_start(numbers, name) for name in (column, "recall_10"))
