@@ -19,11 +19,8 @@ def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
     assert environment["OHASH_FILE"] == str(file) and environment["OHASH_DATA"] == str(tmp_path)
 
 
-def test_the_server_takes_the_place_of_the_command(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("os.name", "posix")
+def calls_of_execve(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What the process was to become, each time that it ended for it."""
     called: list[list[str]] = []
 
     def taken(_program: str, call: list[str], _environment: dict[str, str]) -> None:
@@ -31,6 +28,15 @@ def test_the_server_takes_the_place_of_the_command(
         raise SystemExit(0)
 
     monkeypatch.setattr("os.execve", taken)
+    return called
+
+
+def test_the_server_takes_the_place_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.name", "posix")
+    called = calls_of_execve(monkeypatch)
     monkeypatch.setattr("subprocess.run", pytest.fail)
     with pytest.raises(SystemExit):
         lab.main(["--server.port=9998"])
@@ -52,13 +58,7 @@ def test_the_server_takes_the_place_of_the_command(
 def test_a_port_is_no_file(given: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.name", "posix")
-    called: list[list[str]] = []
-
-    def taken(_program: str, call: list[str], _environment: dict[str, str]) -> None:
-        called.append(call)
-        raise SystemExit(0)
-
-    monkeypatch.setattr("os.execve", taken)
+    called = calls_of_execve(monkeypatch)
     with pytest.raises(SystemExit):
         lab.main(given)
     assert called[0][-1] == "--server.port=8600"

@@ -258,8 +258,8 @@ def test_a_lucky_stretch_of_a_stream_that_stays_the_same_is_no_drift():
     assert told(now) == {}
 
 
-@pytest.mark.parametrize("dataset", first(["fashion", "digits"], 1))
-def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset):
+@pytest.mark.parametrize(("dataset", "seeds"), first([("fashion", 1), ("digits", 3)], 1))
+def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset, seeds):
     moving = {"drift": "rotate", "drift_at": 4_000}
     now = finished(dataset, pairs=7_000, **moving)
     said, remedy = told(now), remedies(now)["drift"]
@@ -268,8 +268,13 @@ def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset):
     mended = finished(dataset, pairs=7_000, **moving, center="ema")
     assert "bits that are the same in all codes" not in told(mended)
     assert loss_per_pair(mended, 5_000, 7_000) < 0.6 * loss_per_pair(now, 5_000, 7_000)
-    assert mended.numbers["map"] > now.numbers["map"] + 0.02  # three seeds, both dtypes: .035 to .087 on digits
     assert told(mended)["mAP"] == "it is below its start: the stream has changed"
+    gains = [mended.numbers["map"] - now.numbers["map"]]
+    for seed in range(1, seeds):  # rounding alone moves the gain of one seed by .02
+        both = (finished(dataset, pairs=7_000, seed=seed, **moving, **more) for more in ({}, {"center": "ema"}))
+        before, after = (one.numbers["map"] for one in both)
+        gains.append(after - before)
+    assert np.mean(gains) > 0.05
 
 
 def test_a_mean_that_has_moved_is_noticed_in_a_stream_that_nobody_moved_on_purpose():
