@@ -106,6 +106,17 @@ def test_a_zip_of_pictures_is_described_and_shown(page: Any, server: Dashboard, 
     page.locator(".ohash-gallery [data-row] img").first.wait_for()
 
 
+def test_a_folder_of_pictures_has_its_folders_for_labels(page: Any, server: Dashboard, tmp_path: Path) -> None:
+    for at in range(20):
+        (tmp_path / "pets" / str(at % 2)).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pets" / str(at % 2) / f"{at}.png").write_bytes(png(at))
+    (tmp_path / "pets" / "notes.txt").write_text("no picture")
+    page.goto(f"{server.url}/data?view=own")
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(5).set_input_files(str(tmp_path / "pets"))
+    page.get_by_text("pets: 20 rows").first.wait_for()
+    page.get_by_text("classes: 2, the smallest has 10 rows").wait_for()
+
+
 def test_a_row_of_the_list_opens_the_data_set(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/data?view=all")
     page.locator(".ohash-list [role=link]").filter(has_text="Digits").first.click()

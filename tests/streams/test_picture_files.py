@@ -46,6 +46,13 @@ def test_single_files_have_no_labels() -> None:
     assert loose.labels is None and loose.n == LEAST_PICTURES
 
 
+def test_a_folder_is_read_like_the_zip_of_it() -> None:
+    hidden = [("pets/cats/._01.png", b"x"), ("pets/.trash/01.png", b"x")]
+    folder = read_pictures([*((f"pets/{name}", png) for name, png in PICTURES.items()), *hidden], "pets")
+    packed = read_pictures([("pets.zip", zipped(**PICTURES))], "pets")
+    assert folder.class_names == ("cats", "dogs") and folder.fingerprint() == packed.fingerprint()
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [

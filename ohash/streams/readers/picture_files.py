@@ -1,6 +1,6 @@
-"""Pictures that a user brings, single files or a zip of them, as GIST-512 with thumbnails.
+"""Pictures that a user brings, single files, a folder or a zip of them, as GIST-512 with thumbnails.
 
-Folders in a zip are labels if every picture lies in one and there are at least two. Everything is bounded: the number
+Folders are labels if every picture lies in one and there are at least two. Everything is bounded: the number
 of pictures, their pixels, and what a zip may unpack to.
 """
 
@@ -62,6 +62,8 @@ def read_pictures(files: Sequence[tuple[str, bytes]], title: str, progress: Prog
 def _members(files: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     """The pictures among files and in zips, in the order of their names."""
     for name, content in sorted(files):
+        if _is_hidden(name):
+            continue
         if name.lower().endswith(".zip"):
             yield from _unzip(name, content)
         elif name.lower().endswith(SUFFIXES):
@@ -90,9 +92,11 @@ def _unzip(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _is_picture(info: zipfile.ZipInfo) -> bool:
     """Not a folder, nor what a file manager has added."""
-    parts = PurePosixPath(info.filename).parts
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return not info.is_dir() and not hidden and info.filename.lower().endswith(SUFFIXES)
+    return not info.is_dir() and not _is_hidden(info.filename) and info.filename.lower().endswith(SUFFIXES)
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def _square(name: str, content: bytes) -> Pixels:

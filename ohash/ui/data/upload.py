@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Protocol
 
 import streamlit as st
@@ -45,6 +46,7 @@ PICTURES = (
     "A zip of pictures, or several pictures at once: they are described by GIST-512, and the gallery shows them. "
     "Folders in a zip become labels."
 )
+FOLDER = "All pictures in a folder and in the folders inside it, whose names become labels; other files are left out."
 EXAMPLE = """np.save("x.npy", X)    # vectors, one row per item: this alone is enough
 np.save("y.npy", y)    # optional: one label per row, as numbers or text
 pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=False)    # optional: row numbers or ids"""
@@ -90,7 +92,7 @@ def read(
 
 def read_pictures(files: Sequence[File]) -> tuple[Dataset, Summary]:
     """A dataset of uploaded pictures, with a progress bar while they are described; ValueError says what is wrong."""
-    title = files[0].name if len(files) == 1 else f"{len(files):,} files with {files[0].name}"
+    title = _title_of([file.name for file in files])
     read = _place_of(tuple(file.file_id for file in files))
     if not read:
         place = st.empty()
@@ -105,6 +107,18 @@ def read_pictures(files: Sequence[File]) -> tuple[Dataset, Summary]:
         finally:
             place.empty()
     return read[0]
+
+
+def _title_of(names: Sequence[str]) -> str:
+    """The only file, or the folder that all of them come from.
+
+    >>> _title_of(["pets.zip"]), _title_of(["pets/cats/1.png", "pets/dogs/1.png"]), _title_of(["1.png", "2.png"])
+    ('pets.zip', 'pets', '2 files with 1.png')
+    """
+    folders = {PurePosixPath(name).parts[0] if len(PurePosixPath(name).parts) > 1 else "" for name in names}
+    if len(names) == 1 or len(folders) > 1 or folders == {""}:
+        return names[0] if len(names) == 1 else f"{len(names):,} files with {names[0]}"
+    return folders.pop()
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -158,12 +172,17 @@ def panel(session: Session) -> None:
     vectors = first.file_uploader("Vectors or documents", key="upload_vectors", help=VECTORS)
     queries = second.file_uploader("Queries (optional)", key="upload_queries", help=QUERIES)
     pairs = third.file_uploader("Pairs or clicks (optional)", key="upload_pairs", help=PAIRS)
-    first, second, _ = st.columns(3)
+    first, second, third = st.columns(3)
     labels = first.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
     pictures = second.file_uploader(
         "Or pictures", key="upload_pictures", help=PICTURES, accept_multiple_files=True,
         type=["zip", *(suffix[1:] for suffix in SUFFIXES)],
     )  # fmt: skip
+    folder = third.file_uploader(
+        "Or a folder of pictures", key="upload_folder", help=FOLDER, accept_multiple_files="directory",
+        type=[suffix[1:] for suffix in SUFFIXES],
+    )  # fmt: skip
+    pictures = folder or pictures
     chosen = st.segmented_control(
         "Distance", tuple(DISTANCES), default=FROM_FILE, required=True, key="view_metric",
         format_func=lambda name: DISTANCES[name], help=DISTANCE,
