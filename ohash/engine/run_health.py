@@ -29,6 +29,7 @@ NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
 ONE_SIDED, BALANCED = 0.75, 0.5  # share of similar pairs, or of items relevant to a query; and what to try then
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
+ALIKE = 0.85  # mean kernel value; with σ auto it is about exp(-2)
 TIES = 0.2  # mAP between relevant last and relevant first in ties
 FEW_BITS, MORE_BITS = 8, 32  # too few codes to tell items apart, and what to try then
 COLLAPSED = "codes have collapsed: many items share one"
@@ -68,16 +69,17 @@ class Finding:
 
 def findings(now: Snapshot) -> list[Finding]:
     """Everything the health dot stands for, with one button per setting."""
-    learning, drift = _learning(now), _drift(now)
+    drift = _drift(now)
     risen = bool(drift) and not drift[0].fine
     stale = risen and _mean_is_stale(now)
+    codes = _codes(now, stale)
+    learning = _learning(now, _cause(codes))
     if stale:
         drift = [replace(drift[0], advice=STALE_MEAN, remedy=Remedy("center", "ema"))]
     elif risen and any(one.title == CAPPED_UPDATES and not one.fine for one in learning):
         drift = [replace(drift[0], advice="the stream has changed: with a larger C it takes fewer pairs to learn it")]
     edges = now.params.drift.boundaries
     changed = risen or bool(edges and now.t > edges[0])
-    codes = _codes(now, stale)
     scores = _scores(now, changed, _cause([*learning, *codes]))
     signs = _of_one_cause([*_numerics(now), *learning, *scores, *drift, *codes])
     offered: set[str] = set()
@@ -153,7 +155,8 @@ def _numerics(now: Snapshot) -> list[Finding]:
     return signs
 
 
-def _learning(now: Snapshot) -> list[Finding]:
+def _learning(now: Snapshot, cause: str) -> list[Finding]:
+    """Steps, loss and recent pairs; `cause` is what the codes say is wrong."""
     n, signs = now.numbers, []
     if now.t < MIN_PAIRS:
         return []
@@ -166,6 +169,9 @@ def _learning(now: Snapshot) -> list[Finding]:
         advice = f"raise C above {C:g}: hardly any step is as long as its pair asks for"
         larger = float(f"{2 * median_step(now):.1g}")  # with it most steps are taken in full
         remedy = Remedy("C", larger) if larger > C else None
+        if _sigma_is_wide(now):
+            advice = f"σ = {now.params.features.sigma:g} is wide, so all items look alike: set σ to auto"
+            remedy = Remedy("sigma", 0.0)
         value = f"{capped:.0%} of recent ones"
         if capped >= CAPPED and _is_chosen(C, now.params):
             chosen = f"{value}; C = {C:g} was chosen for this data set; no larger one that was tried is clearly better"
@@ -176,9 +182,10 @@ def _learning(now: Snapshot) -> list[Finding]:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
         one_sided = _one_sided(now)
-        why = _wrong_answers(now) if noisy else one_sided or "try another β, or check what the pairs call similar"
+        known = one_sided or cause
+        why = _wrong_answers(now) if noisy else known or "try another β, or check what the pairs call similar"
         remedy = (None if noisy else _more_dissimilar(now)) or _settings(now)
-        if not (noisy or one_sided or remedy or follows_labels) and C is not None:
+        if not (noisy or known or remedy or follows_labels) and C is not None:
             why, remedy = "random codes keep the distance already, and a smaller C costs less", _shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
@@ -196,6 +203,11 @@ def _learning(now: Snapshot) -> list[Finding]:
             advice, remedy = f"{advice.partition(':')[0]}: {_one_sided(now)}", _more_dissimilar(now)
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
+
+
+def _sigma_is_wide(now: Snapshot) -> bool:
+    """Whether a σ set by hand makes items look so alike that a larger C does not make up for it."""
+    return now.params.features.sigma > 0 and now.numbers.get("mean_kernel", math.nan) > ALIKE
 
 
 def _shorter_steps(now: Snapshot, C: float) -> Remedy | None:

@@ -99,6 +99,21 @@ def test_a_dead_kernel_is_noticed():
         assert told(finished("digits", sigma=0.01))["mean kernel value"] == "set σ to auto"
 
 
+def test_steps_capped_because_sigma_is_wide_ask_for_another_sigma():
+    """C = 8 caps none of them, and helps nothing (mAP .73 with either)."""
+    sick = finished("digits", sigma=5.0)
+    assert told(sick) == {"updates capped by C": "σ = 5 is wide, so all items look alike: set σ to auto"}
+    offered = remedies(sick)["updates capped by C"]
+    mended, longer = finished("digits", **{offered.key: offered.value}), finished("digits", sigma=5.0, C=8.0)
+    assert told(mended) == {}
+    assert mended.numbers["map"] > sick.numbers["map"] + 0.1 > longer.numbers["map"] + 0.05
+
+
+def test_one_bit_is_why_its_loss_is_above_the_frozen_models():
+    said = told(finished("fashion", r=1))["cumulative loss"]
+    assert said == "learning costs more than not learning: so few bits tell little apart"
+
+
 def test_nothing_is_said_of_learning_before_there_was_time():
     run = Run(experiment("digits", pairs=200, judged_at="ends", C=1e-5))
     run.step(200)
