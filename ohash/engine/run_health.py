@@ -1,7 +1,8 @@
 """The health of a run: a short list of computed findings, each with what to do about it and the setting that does it.
 
-A run is judged only after it had a chance: MIN_PAIRS pairs and MIN_UPDATES updates. Of one that has ended before, all
-that is judged is whether its score fell. Thresholds are far from what healthy runs of the embedded data show.
+A run is judged only after it had a chance: MIN_PAIRS pairs and MIN_UPDATES updates, and HAD_TIME pairs for its score to
+rise. Of one that has ended before, all that is judged is whether its score fell. Thresholds are far from what healthy
+runs of the embedded data show.
 """
 
 import math
@@ -120,7 +121,7 @@ def health(now: Snapshot, wrong: list[Finding] | None = None) -> Health:
     bad = sum(1 + one.silenced for one in (complaints(now) if wrong is None else wrong))
     if bad == 0:
         too_short: Health = "short" if now.state == "done" else "early"
-        return "healthy" if now.t >= MIN_PAIRS else too_short
+        return "healthy" if now.t >= MIN_PAIRS and not _may_still_rise(now) else too_short
     return "look" if bad == 1 else "ill"
 
 
@@ -189,7 +190,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
             why, remedy = "random codes keep the distance already, and a smaller C costs less", _shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
-        fine = ratio < ABOVE_FROZEN + loss_ratio_error(now)
+        fine = ratio <= ABOVE_FROZEN + loss_ratio_error(now)
         if not fine and ratio < HARDLY_ABOVE and _score_rose(now):
             fine, value = True, f"{value}, while {TRUTH_SCORES[truth_column(now.similar_by)]} has risen"
         signs.append(_finding("cumulative loss", value, fine, advice, remedy))
@@ -270,6 +271,15 @@ def _score_rose(now: Snapshot) -> bool:
     return known and change_since_start(n, column) == "better"
 
 
+def _may_still_rise(now: Snapshot) -> bool:
+    """Whether the score of a run that learns has not risen beyond its uncertainty, and had no time for it."""
+    n, column = now.numbers, truth_column(now.similar_by)
+    start, end = n.get(f"{column}_start", math.nan), n.get(column, math.nan)
+    if not (n.get("updated", 0.0) and now.t < HAD_TIME and start < GOOD_START and math.isfinite(end)):
+        return False
+    return change_since_start(n, column) == "about as well"
+
+
 def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     """Whether the score has risen by more than its uncertainty, which the headline says in the same words.
 
@@ -304,7 +314,7 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     remedy = None if own else _settings(now)  # the cause has its own
     if _one_sided(now) and advice.endswith(_one_sided(now)):
         remedy = _more_dissimilar(now) or remedy
-    signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, remedy))
+    signs.append(replace(_finding(TRUTH_SCORES[column], value, fine, advice, remedy), judged=not _may_still_rise(now)))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
         advice = f"{RANKS_LIKE_CHANCE}: {_one_sided(now) or _other_features(now)}"

@@ -128,6 +128,21 @@ def test_a_run_that_ended_early_is_not_called_healthy():
     assert told(now) == {} and health(now) == "short", "nobody has judged it"
 
 
+def test_a_score_that_had_no_time_to_rise_is_not_called_healthy():
+    now = finished("digits", seed=3, C=0.3, noise=0.1)
+    assert told(now) == {} and health(now) == "short" and health(replace(now, state="running")) == "early"
+    (score,) = (finding for finding in findings(now) if finding.title == "mAP")
+    assert not score.judged, "neither good nor bad yet"
+    assert health(finished("blobs", "oh", kernel="rbf", pairs=3_000)) == "healthy", "it rises"
+
+
+def test_codes_that_cannot_change_do_not_cost_more_than_the_first():
+    rng = np.random.default_rng(0)
+    line = Dataset.from_arrays(rng.normal(size=(400, 1)).astype(np.float32), labels=rng.integers(0, 2, 400))
+    now = finished(line, dataset=line)
+    assert now.numbers["cum_R"] == now.numbers["cum_R_frozen"] and "cumulative loss" not in told(now)
+
+
 def test_a_score_that_fell_is_a_finding_however_short_the_run():
     now = finished("digits", pairs=500, noise=0.5)
     assert told(now) == {"mAP": "it is below its start: 50% of the answers are wrong"} and health(now) == "look"

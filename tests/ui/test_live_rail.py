@@ -127,7 +127,7 @@ def test_a_remedy_is_named_in_words_and_acts_on_a_run_that_goes_on() -> None:
 def test_light_list_and_headline_agree_on_short_runs() -> None:
     words = {
         "0.5": ("worth a look", "it is below its start", "worse with labels"),
-        "0": ("too short to judge", "Too short to judge: that takes 2,000 pairs.", "better with labels"),
+        "0": ("too short to judge", "Too short to judge: that takes 2,000 pairs, or 5,000", "better with labels"),
     }
     for noise, (light, listed, headline) in words.items():
         app = opened(**{**SMALL, "dataset": "digits", "r": "48", "pairs": "500", "noise": noise, "judged_at": "ends"})

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ohash.core.parameters import Parameter, format_value
 from ohash.engine.params import flat, rows_of
-from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings, health
+from ohash.engine.run_health import HAD_TIME, MIN_PAIRS, Finding, Remedy, findings, health
 from ohash.ui.live.chips import SYMBOLS
 from ohash.ui.live.rail import acts_at_once, change
 from ohash.ui.parts.live_chart import RESTING
@@ -17,8 +17,8 @@ from ohash.ui.workarounds.markdown import escape_markdown
 
 SECONDS = 1.0
 NOTHING_WRONG = {
-    "early": f"Nothing yet; judged from {MIN_PAIRS:,} pairs on.",
-    "short": f"Too short to judge: that takes {MIN_PAIRS:,} pairs.",
+    "early": f"Nothing yet; judged from {MIN_PAIRS:,} pairs on, a score that does not rise from {HAD_TIME:,} on.",
+    "short": f"Too short to judge: that takes {MIN_PAIRS:,} pairs, or {HAD_TIME:,} where the score has not risen.",
     "healthy": "Nothing to mend.",
 }
 
