@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.engine.params import ExperimentParams
+from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
 from ohash.paper.protocol import Profile, own_kernel, variant
 from ohash.paper.recording import Recording
@@ -22,8 +23,7 @@ from ohash.streams.pairs import make_stream
 from ohash.sweeps.sweep import Cell
 
 Floats = npt.NDArray[np.float64]
-# The same run on another machine may differ by this much mAP or hit@10: near-ties in float32 fall the other way.
-ROUNDING = 0.01
+ROUNDING = 0.01  # mAP or hit@10 of a run here and of the recorded one that are as near count as equal
 # Pairs that a warm-up may take before the first pair of a run; classes that arrive meanwhile are not new.
 MOST_WARM_UP = 1000
 
@@ -73,18 +73,37 @@ class SeedResult:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """A cell whose own result is not that of the recording; `point` is the first one that has it.
+class Repetition:
+    """A cell that was recorded and run here, too; `point` is the first one that has it.
 
-    `score` is what was compared, and `commit` that of the recorded one, "" if it is not known.
+    `truth` is the score by which both are compared, and `commit` that of the recorded one, "" if it is not known.
     """
 
     point: FigurePoint
     seed: int
-    score: str
+    truth: str
     own: float
     recorded: float
     commit: str = ""
+
+    @property
+    def gap(self) -> float:
+        """What was scored here minus what is recorded."""
+        return self.own - self.recorded
+
+    @property
+    def differs(self) -> bool:
+        """Whether both are different runs.
+
+        On another machine the sums of float32 round differently. A near-tie between bits that falls the other way sends
+        a run along another way, where it is as good as with another seed.
+        """
+        return abs(self.gap) > ROUNDING
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether they differ by more than another seed may change, so by more than rounding explains."""
+        return abs(self.gap) > few_seeds_margin(1, self.truth)
 
 
 class Measurements:
@@ -119,39 +138,21 @@ class Measurements:
         seeds = {seed.key: seed.recorded for seed in self._finished(figures)}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
-    def compared(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> dict[str, str]:
-        """The cells of one's own that the recording has, too, with the score that both are compared by."""
-        if self.recording is None:
-            return {}
-        own = {
-            seed.key: setting.truth_title
-            for setting, point in self._points(figures)
-            for seed in self._results[point]
-            if not seed.recorded
-        }
-        return {key: own[key] for key in self.recording.values(own)}
+    def repetitions(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Repetition]:
+        """The cells of one's own that the recording has, too, each once, with both scores.
 
-    def disagreements(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Disagreement]:
-        """Cells whose own score differs from the recorded one by more than another machine's rounding explains.
-
-        The score is the one that figures draw: mAP, or hit@10 for clicks. A cell that several points share is listed
-        once.
+        The score is the one that figures draw: mAP, or hit@10 for clicks.
         """
         if self.recording is None:
             return []
-        rows: dict[str, Disagreement] = {}
+        rows: dict[str, Repetition] = {}
         for setting, point in self._points(figures):
             numbers = {cell.key: cell.params.seed for cell in self.cells(FIGURES[point.figure])[point]}
-            own = [seed for seed in self._results[point] if not seed.recorded and seed.key not in rows]
-            known = self.recording.values(seed.key for seed in own)
-            for seed in own:
-                score = seed.score(setting.truth)
-                recorded = known[seed.key]["scores/test"][setting.truth] if seed.key in known else score
-                if abs(score - recorded) > ROUNDING:
-                    commit = self.recording.commit(seed.key)
-                    rows[seed.key] = Disagreement(
-                        point, numbers[seed.key], setting.truth_title, score, recorded, commit
-                    )
+            own = {seed.key: seed for seed in self._results[point] if not seed.recorded and seed.key not in rows}
+            for key, values in self.recording.values(own).items():
+                recorded = float(values["scores/test"][setting.truth])
+                score, commit = own[key].score(setting.truth), self.recording.commit(key)
+                rows[key] = Repetition(point, numbers[key], setting.truth, score, recorded, commit)
         return list(rows.values())
 
     def _points(self, figures: Sequence[Figure]) -> Iterator[tuple[Setting, FigurePoint]]:

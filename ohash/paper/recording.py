@@ -89,29 +89,25 @@ class Recording:
         cpus = list(dict.fromkeys(SAME_CPU.get(one, one) for one in self.made["cpu"].split(SEVERAL)))
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
         versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
-        if SEVERAL in self.made["commit"]:
-            versions.append(self._known_commits)
+        known = f"; {self._known_commits}" if SEVERAL in self.made["commit"] else ""
         machine = f"{' and '.join(named)}, {self.made['cores']} cores"
-        return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)})"
+        return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)}{known})"
 
     @property
     def _known_commits(self) -> str:
         """For how many cells it is known which of several commits they are of."""
         known = sum(bool(self.commit(key)) for key in self._rows)
         if known == len(self) > 0:
-            return "each cell has its own"
-        return (
-            f"which cell is of which is known for {known:,} of {len(self):,}"
-            if known
-            else ("which cell is of which was not kept")
-        )
+            return "each experiment has its own"
+        which = "which experiment is of which"
+        return f"{which} is known for {known:,} of {len(self):,}" if known else f"{which} was not kept"
 
 
 def _commits(listed: str) -> list[str]:
     """What is known of the commits: how many, and whether cells are of changed files or of an unknown commit.
 
     >>> _commits("a1; b2; b2+; unknown; c3")
-    ['3 commits from a1 to c3', 'one with uncommitted changes (b2+)', 'some cells of an unknown commit']
+    ['3 commits from a1 to c3', 'one with uncommitted changes (b2+)', 'some experiments of an unknown commit']
     >>> _commits("a1"), _commits("a1+"), _commits("unknown")
     (['commit a1'], ['commit a1 with uncommitted changes'], ['of an unknown commit'])
     """
@@ -129,7 +125,7 @@ def _commits(listed: str) -> list[str]:
     if changed:
         parts.append(f"{'one' if len(changed) == 1 else len(changed)} with uncommitted changes ({', '.join(changed)})")
     if UNKNOWN in names:
-        parts.append("some cells of an unknown commit")
+        parts.append("some experiments of an unknown commit")
     return parts
 
 

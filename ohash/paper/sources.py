@@ -3,21 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ohash.engine.judge import TRUTH_SCORES
 from ohash.engine.narrative import amount, duration
 from ohash.paper.figures import FIGURES, Figure
-from ohash.paper.measurements import ROUNDING, Disagreement, Measurements
+from ohash.paper.measurements import ROUNDING, Measurements, Repetition
 from ohash.paper.protocol import variant_title
 
 MOST_LISTED = 10  # differing experiments, the largest differences first
+ROUNDING_TEXT = "In float32, rounding on another machine can send a run along another way."
 COMPUTED = "theory and the search of a million codes are computed here"
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Which experiments were recorded and which are one's own; `differing` has those whose own result is another."""
+    """Which experiments were recorded and which are one's own; `differing` has those whose own result is another.
+
+    `beyond_noise` tells whether any of them is another by more than rounding explains.
+    """
 
     text: str
     differing: tuple[str, ...] = ()
+    beyond_noise: bool = False
 
 
 def sources(measured: Measurements, figures: Sequence[Figure] = tuple(FIGURES.values())) -> Sources | None:
@@ -32,19 +38,34 @@ def sources(measured: Measurements, figures: Sequence[Figure] = tuple(FIGURES.va
         return Sources(f"No experiment was run here: all {recorded:,} were {recording.text}; {took}; {COMPUTED}.")
     text = f"{_experiments(own)} {'was' if own == 1 else 'were'} run here"
     text += f", the other {recorded:,} were {recording.text}; {took}." if recorded else f"; {took}."
-    compared, differing = measured.compared(figures), measured.disagreements(figures)
-    if not compared:
+    repeated = measured.repetitions(figures)
+    if not repeated:
         return Sources(f"{text} The recording has none of yours.")
-    scores = " or ".join(sorted(set(compared.values()), reverse=True))
+    titles = " or ".join(sorted({TRUTH_SCORES[one.truth] for one in repeated}, reverse=True))
+    differing = sorted((one for one in repeated if one.differs), key=lambda one: -abs(one.gap))
     if not differing:
-        which = "Yours" if len(compared) == own else f"The {len(compared):,} of yours that it has, too,"
-        return Sources(f"{text} {which} agree with the recording: no {scores} differs by more than {ROUNDING:g}.")
-    by_size = sorted(differing, key=lambda one: -abs(one.own - one.recorded))
+        which = "Yours" if len(repeated) == own else f"The {len(repeated):,} of yours that it has, too,"
+        return Sources(f"{text} {which} agree with the recording: no {titles} differs by more than {ROUNDING:g}.")
     verb = "differs" if len(differing) == 1 else "differ"
-    return Sources(
-        f"{text} {len(differing):,} of yours {verb} from the recording by more than {ROUNDING:g} {scores}.",
-        tuple(map(_difference, by_size)),
-    )
+    text += f" {len(differing):,} of yours {verb} from the recording by more than {ROUNDING:g} {titles}"
+    lines, beyond = tuple(map(_difference, differing)), sum(one.beyond_noise for one in differing)
+    if beyond:
+        which = "and" if beyond == len(differing) else f"{beyond:,} of them"
+        return Sources(f"{text}, {which} by more than another seed may change.", lines, beyond_noise=True)
+    mean = sum(one.gap for one in repeated) / len(repeated)
+    return Sources(f"{text}, none by more than another seed may change. {ROUNDING_TEXT} {_mean_text(mean)}", lines)
+
+
+def _mean_text(gap: float) -> str:
+    """How much better the runs here are on average.
+
+    >>> _mean_text(0.0123), _mean_text(-0.00123), _mean_text(0.0001)
+    ('On average yours are 0.012 higher.', 'On average yours are 0.001 lower.', 'On average both are equal.')
+    """
+    size = f"{abs(gap):.3f}"
+    if float(size) == 0:
+        return "On average both are equal."
+    return f"On average yours are {size} {'higher' if gap > 0 else 'lower'}."
 
 
 def figure_sources(measured: Measurements, figure: Figure) -> str:
@@ -54,11 +75,11 @@ def figure_sources(measured: Measurements, figure: Figure) -> str:
     return ", ".join(parts)
 
 
-def _difference(one: Disagreement) -> str:
+def _difference(one: Repetition) -> str:
     point = one.point
     where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {one.seed}"
     at = f" at commit {one.commit}" if one.commit else ""
-    score = "" if one.score == "mAP" else f"{one.score} "
+    score = "" if one.truth == "map" else f"{TRUTH_SCORES[one.truth]} "
     return f"{where}: {score}{one.own:.3f} here, {one.recorded:.3f} recorded{at}"
 
 

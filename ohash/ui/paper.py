@@ -182,7 +182,11 @@ def source(results: Results) -> None:
         own, _ = results.measured.counts()
         st.caption(origins.text if own else f"{origins.text} Reproduce here replaces the recorded ones by your own.")
         return
-    st.warning(f"{origins.text} The largest difference is {origins.differing[0]}.", icon=":material/difference:")
+    text = f"{origins.text} The largest difference is {origins.differing[0]}."
+    if origins.beyond_noise:
+        st.warning(text, icon=":material/difference:")
+    else:
+        st.caption(text)
     if len(origins.differing) > 1:
         with st.expander("All that differ"):
             st.markdown("\n".join(f"- {one}" for one in origins.differing))
