@@ -48,13 +48,19 @@ class Effect:
 
         >>> str(Effect(0.1, 0.05, 0.151)), str(Effect(2.0, 1.6, 2.4, "x")), str(Effect(0.25, 0.2, 0.3, "share"))
         ('+0.100 [+0.050, +0.151]', '2 x [1.6, 2.4]', '25 % [20 %, 30 %]')
-        >>> str(Effect(1.0, 1.0, 1.0, "x"))
-        '1 x'
+        >>> str(Effect(1.0, 1.0, 1.0, "x")), str(Effect(1.00054, 1.0001, 1.0009, "x"))
+        ('1 x', '1.0005 x [1.0001, 1.0009]')
         """
-        form = {"mAP": "+.3f", "share": ".0%"}.get(self.unit, ".3g")
+        form = {"mAP": "+.3f", "share": ".0%"}.get(self.unit, f".{self._digits}g")
         unit = f" {self.unit}" if self.unit not in ("mAP", "share", "") else ""
         ends = f" [{self.low:{form}}, {self.high:{form}}]" if self.low < self.high else ""
         return f"{self.value:{form}}{unit}{ends}".replace("%", " %")
+
+    @property
+    def _digits(self) -> int:
+        """How many digits the numbers have, so that none reads as 1 which is not: a ratio is judged by that."""
+        numbers = [number for number in (self.value, self.low, self.high) if abs(number - 1) > 1e-6]
+        return next((n for n in range(3, 7) if all(float(f"{number:.{n}g}") != 1 for number in numbers)), 7)
 
 
 Test = Callable[[Effect], Verdict]
