@@ -47,7 +47,7 @@ class BBQ(RaBitQ):
 
 HASHER = HasherSpec(
     hasher=BBQ,
-    title="BBQ-style binary quantisation",
+    title="BBQ-style (binary quantisation)",
     aliases=("better binary quantization", "better binary quantisation"),
     cite="Trent: Better Binary Quantization (BBQ) in Lucene and Elasticsearch, Elastic Search Labs 2024; "
     "Gao, Long: RaBitQ, SIGMOD 2024",
