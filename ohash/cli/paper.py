@@ -1,7 +1,7 @@
 """Reproduce the paper: its figures on the available data, and a verdict on each of its claims.
 
 Examples:
-  python3 -m ohash paper                          (every figure, quick: under a quarter of an hour on two cores)
+  python3 -m ohash paper                          (every figure, quick: about a quarter of an hour on two cores)
   python3 -m ohash paper 2 5                      (two figures)
   python3 -m ohash paper --profile full --estimate            (how long everything with five seeds will take)
   python3 -m ohash paper --profile full --cluster tcp://scheduler:8786

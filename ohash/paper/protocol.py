@@ -86,7 +86,7 @@ class Profile:
 
 
 QUICK = Profile(
-    "quick", "Quick: under a quarter of an hour on two cores", 1, (16, 64), (16, 64, 128), 10_000,
+    "quick", "Quick: about a quarter of an hour on two cores", 1, (16, 64), (16, 64, 128), 10_000,
 )  # fmt: skip
 FULL = replace(
     QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
