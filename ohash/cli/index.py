@@ -72,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         for target in targets:
             written += index.export(target, out, accepted_bitorder(options.bitorder, target))
         _describe(index, codes)
+        if targets and index.T > 1:
+            print("the engines rank by the sum over the models, not by the smallest distance first, as this index does")
     print(f"wrote {', '.join(file.name for file in written)} to {out}")
     return 0
 

@@ -188,10 +188,11 @@ def _deployments(
     index = HammingIndex(codes)
     yield "index.npz", "ohash.HammingIndex.load searches the codes", lambda: index.save(out / "index.npz")
     yield "encoder.py", "encodes queries in plain NumPy, without ohash", lambda: write_encoder(model, out)
+    by_sum = ", ranked by the sum over the models" if index.T > 1 else ""
     for target in TARGETS:
         yield (
             f"{target}/",
-            "codes, and an encoder of queries for them",
+            f"codes, and an encoder of queries for them{by_sum}",
             partial(_write_target, model, index, target, out),
         )
 

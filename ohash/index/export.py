@@ -90,9 +90,9 @@ def write_codes(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     packed, R = concatenate_models(codes, r)
-    facts = CodeFacts(len(packed), R, packed.shape[1], order)
+    facts = CodeFacts(len(packed), R, packed.shape[1], order, len(code_array("codes", codes)))
     files = engine.write(packed, facts, folder)
-    note = {"rows": len(packed), "bits": R, "models": len(code_array("codes", codes)), **engine.note(facts)}
+    note = {"rows": len(packed), "bits": R, "models": facts.models, **engine.note(facts)}
     files += [folder / f"{target}.json", folder / f"{target}.md"]
     files[-2].write_text(json.dumps(note, indent=2) + "\n")
     files[-1].write_text(page_text(engine, facts), encoding="utf-8")

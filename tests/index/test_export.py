@@ -15,7 +15,7 @@ from ohash.index.export import (
     to_pgvector,
     write_codes,
 )
-from tests.index.exports import X, taught
+from tests.index.exports import X, exported, taught
 
 RNG = np.random.default_rng(0)
 BITS = RNG.random((40, 13)) < 0.5
@@ -60,6 +60,27 @@ def test_milvus_bytes(tmp_path):
     assert json.loads((tmp_path / "milvus.json").read_text()) | {"read": ""} == {
         "rows": 40, "bits": 13, "models": 1, "dim": 16, "bitorder": "big", "read": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["pgvector", "milvus"])
+def test_a_page_of_several_models_says_that_the_engine_has_another_distance(tmp_path, target):
+    index = ohash.HammingIndex(np.stack([CODES, CODES[::-1]]), r=13)
+    index.export(target, tmp_path)
+    text = " ".join((tmp_path / f"{target}.md").read_text().split())
+    assert "the bits of 2 models of 13 bits. The engine ranks by the sum of their Hamming distances" in text
+    query = np.stack([CODES[:1], CODES[5:6]])
+    each = np.bitwise_count(query ^ np.stack([CODES, CODES[::-1]])).sum(axis=2)
+    found = index.search(query, 40).indices[0]
+    assert found.tolist() == np.lexsort((np.arange(40), each.sum(axis=0), each.min(axis=0))).tolist()
+    assert found.tolist() != np.argsort(each.sum(axis=0), kind="stable").tolist(), "as the page says"
+    write_codes(CODES, target, tmp_path, r=13)
+    assert "models" not in (tmp_path / f"{target}.md").read_text()
+
+
+@pytest.mark.parametrize(("key", "said"), [("mmoh", True), ("oh", False)])
+def test_the_command_says_so_too(tmp_path, capsys, key, said):
+    assert exported(tmp_path, key, "--export", "pgvector")[0] == 0
+    assert ("the engines rank by the sum over the models" in capsys.readouterr().out) == said
 
 
 def test_refusals(tmp_path):

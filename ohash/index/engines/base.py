@@ -6,6 +6,7 @@ The page is Markdown with the statements to run; `read_page` is the way back fro
 import os
 import platform
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +29,31 @@ FENCE = re.compile(
 
 @dataclass(frozen=True)
 class CodeFacts:
-    """What statements depend on: the number of codes, their bits and bytes, and the bit order of the bytes."""
+    """What statements depend on: the number of codes, their bits and bytes, and the bit order of the bytes.
+
+    The bits are those of all `models`, one model after another.
+    """
 
     rows: int
     bits: int
     width: int
     bitorder: BitOrder = "little"
+    models: int = 1
+
+    @property
+    def distance_text(self) -> str:
+        """How engines rank codes of several models, where ohash has another distance; "" for one model.
+
+        >>> CodeFacts(10, 32, 4).distance_text, CodeFacts(10, 64, 8, models=4).distance_text[:39]
+        ('', 'A code has the bits of 4 models of 16 b')
+        """
+        if self.models == 1:
+            return ""
+        return (
+            f"A code has the bits of {self.models} models of {self.bits // self.models} bits. The engine ranks by the "
+            "sum of their Hamming distances; ohash ranks by the smallest of them, then by the sum, and so do its "
+            "scores. `index.npz` (ohash.HammingIndex.load) searches by that distance."
+        )
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,7 @@ def page_text(engine: Engine, facts: CodeFacts) -> str:
     ]
     if engine.remark:
         lines.append(engine.remark)
+    lines += ["", *textwrap.wrap(facts.distance_text, 110)] if facts.distance_text else []
     lines += [
         "",
         f"`queries` are packed codes, uint8 of shape (n, {facts.width}), {facts.bitorder}-endian: `encode(X)` of",
