@@ -78,7 +78,8 @@ class Profile:
     def describe(self) -> str:
         """The profile on one line."""
         bits = ", ".join(map(str, self.bits))
-        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
+        seeds = "one seed" if self.seeds == 1 else f"{self.seeds} seeds"
+        return f"{seeds}, r in {{{bits}}}, {self.pairs:,} pairs"
 
     def leaves_out(self, method: str, setting: Setting, r: int) -> bool:
         """Whether a cell is not run."""
