@@ -129,7 +129,7 @@ def own_data_code(content: str, files: Files) -> str:
     )
 
 
-README = """{title}, {bits} bits, learnt from {pairs:,} pairs of {data} (seed {seed}).
+README = """{title}, {bits}, learnt from {pairs:,} pairs of {data} (seed {seed}).
 
 model.npz   ohash.load("model.npz") goes on learning and encodes mapped rows; its feature map is part of it
 codes.npy   packed codes of the {rows:,} {kind} of the data set, in their order
@@ -160,13 +160,23 @@ def encoder_archive(run: Run) -> bytes:
                 lines.append(f"{name:11} left out: {error}")
         (out / "README.txt").write_text(
             README.format(
-                title=run.spec.title, bits=codes.r, pairs=run.t, data=dataset.title, seed=run.params.seed,
+                title=run.spec.title, bits=_bits_text(codes), pairs=run.t, data=dataset.title, seed=run.params.seed,
                 rows=len(X), kind="documents" if dataset.two_sided else "rows", more="\n".join(lines) + "\n",
             )
         )  # fmt: skip
         for file in sorted(path for path in out.rglob("*") if path.is_file()):
             archive.write(file, str(file.relative_to(out)))
     return buffer.getvalue()
+
+
+def _bits_text(codes: Codes) -> str:
+    """How long codes are, of how many models.
+
+    >>> _bits_text(Codes(np.zeros((5, 2), np.uint8), 16, -1)), _bits_text(Codes(np.zeros((4, 5, 2), np.uint8), 16, -1))
+    ('16 bits', '4 models of 16 bits')
+    """
+    models = len(codes) if codes.ndim == 3 else 1
+    return f"{models} models of {codes.r} bits" if models > 1 else f"{codes.r} bits"
 
 
 def _deployments(

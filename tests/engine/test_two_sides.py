@@ -75,3 +75,14 @@ def test_only_documents_are_exported():
         assert "codes of the 80 documents" in archive.read("README.txt").decode()
     expected = run.hasher.encode(run.world.feature_map.transform(data.X[data.documents]))
     assert np.array_equal(codes, expected)
+
+
+@pytest.mark.parametrize(
+    ("method", "codes", "ranked"), [("mmoh", "4 models of 16 bits", True), ("oh", "16 bits", False)]
+)
+def test_a_bundle_says_how_many_models_its_codes_have_and_how_engines_rank_them(method, codes, ranked):
+    run = straight(small(method, "own", kernel="none", content="", r=16), scattered())
+    with zipfile.ZipFile(io.BytesIO(encoder_archive(run))) as archive:
+        text = archive.read("README.txt").decode()
+    assert text.startswith(f"{method.upper()}, {codes}, learnt from")
+    assert ("ranked by the sum over the models" in text) == ranked
