@@ -88,6 +88,14 @@ def test_the_loss_is_drawn_over_the_distance_with_this_pair_on_it(s):
     assert line.y[0] == (0 if s == 1 else 9) and line.y[-1] == (12 if s == 1 else 0), "βr is 9 of 12 bits"
 
 
+def test_a_pair_without_loss_is_a_whole_point_on_the_axis_and_a_point_in_the_legend():
+    drawing = to_svg(loss_by_distance(step(p_i=np.ones(12), p_j=-np.ones(12))), size=20, heading=False)
+    inside = drawing[drawing.index("<g clip-path") :].partition("\n</g>")[0]
+    assert drawing.count("<circle") == 2 and "<circle" not in inside
+    radii = [float(radius) for radius in re.findall(r'<circle[^>]* r="([^"]*)"', drawing)]
+    assert all(4 < radius < 7 for radius in radii), "as large as the letters of a stage ask for"
+
+
 @pytest.mark.parametrize("s", [1, -1])
 def test_the_parts_of_the_prediction_loss_add_up(s):
     one = step(s)

@@ -203,7 +203,7 @@ def test_svg_escapes_and_draws_every_kind():
     chart = Chart('A "title" & <more>', Axis("x"), Axis("y", lo=0), tuple(kinds), marks)
     root = ET.fromstring(to_svg(chart, width=180, height=90, size=9))
     ns = "{http://www.w3.org/2000/svg}"
-    assert len(list(root.iter(f"{ns}circle"))) == 4
+    assert len(list(root.iter(f"{ns}circle"))) == 4 + 1, "and one in the legend"
     assert [element.text for element in root.iter(f"{ns}text") if element.text == "a < b"] == ["a < b"]
     figure(chart), option(chart)
 

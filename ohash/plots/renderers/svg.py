@@ -93,8 +93,11 @@ class _Figure:
         box = self._box()
         name = f"plot-{zlib.crc32(box.encode()):08x}"  # of this very box: a page may hold many figures
         parts.append(f'<clipPath id="{name}">{box}</clipPath><g clip-path="url(#{name})" fill="none">')
-        parts += [self._curve(drawable(one, self.chart)) for one in self.chart.series]
-        return "\n".join([*parts, "</g>", *self._marks(), *self._labels(), "</svg>"]) + "\n"
+        curves = [drawable(one, self.chart) for one in self.chart.series]
+        lone = [one for one in curves if len(one.x) == 1 and one.kind != "bar"]
+        parts += [self._curve(one) for one in curves if one not in lone]
+        points = [self._curve(one) for one in lone]  # whole at the edge
+        return "\n".join([*parts, "</g>", *self._marks(), *points, *self._labels(), "</svg>"]) + "\n"
 
     # -- places ---------------------------------------------------------------------------------------------------
 
@@ -149,7 +152,8 @@ class _Figure:
             )
             return f'<path d="{box}" fill="{hue}" fill-opacity="{one.opacity:g}"/>'
         if one.kind == "points" or len(x) == 1:
-            dots = "".join(dot(a, b, one.marker or "circle") for a, b in zip(x, y, strict=True))
+            scale = 1.5 * self.size / 8 if len(x) == 1 else 1.0
+            dots = "".join(dot(a, b, one.marker or "circle", scale) for a, b in zip(x, y, strict=True))
             return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
         x, y = _corners(x, y, one.kind)
         parts = []
@@ -234,9 +238,11 @@ class _Figure:
                     box = f'x="{x:.2f}" y="{y - 0.4 * size:.2f}" width="{1.6 * size:.2f}" height="{0.7 * size:.2f}"'
                     parts.append(f'<rect {box} fill="{hue}"/>')
                 else:
-                    parts.append(stroke(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
-                    if one.marker is not None:
-                        parts.append(f'<g fill="{hue}">{dot(x + 0.8 * size, y, one.marker)}</g>')
+                    if one.kind != "points":
+                        parts.append(stroke(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
+                    if one.kind == "points" or one.marker is not None:
+                        scale = 1.5 * size / 8 if one.marker is None else 1.0
+                        parts.append(f'<g fill="{hue}">{dot(x + 0.8 * size, y, one.marker or "circle", scale)}</g>')
                 parts.append(_text(one.name, x + 2 * size, y + 0.35 * size))
                 x += layout.text_width(one.name, size) + 3.2 * size
         return parts
@@ -252,11 +258,11 @@ def _corners(x: Floats, y: Floats, kind: str) -> tuple[Floats, Floats]:
     return x, y
 
 
-def dot(x: float, y: float, marker: Marker) -> str:
+def dot(x: float, y: float, marker: Marker, scale: float = 1.0) -> str:
     """A point; the shapes cover about the same area."""
     if marker == "circle":
-        return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="1.4"/>'
-    return f'<path d="{_path(*(np.array([[x], [y]]) + SHAPES[marker]))}Z"/>'
+        return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{1.4 * scale:.3g}"/>'
+    return f'<path d="{_path(*(np.array([[x], [y]]) + scale * SHAPES[marker]))}Z"/>'
 
 
 def _path(x: Any, y: Any) -> str:
