@@ -10,6 +10,11 @@ function makeRail(element, choose, unlock) {
     const input = makeInput(control), shown = make("b");
     const event = control.options || control.number ? "change" : "input";
     input.addEventListener(event, () => choose(control, fromInput(control, input.value)));
+    if (control.number) input.addEventListener("keydown", ({ key }) => { // in JupyterLab Enter alone changes nothing
+      if (key !== "Enter") return;
+      input.blur();
+      input.focus();
+    });
     const label = make("label", {}, make("span", {}, ...withCards(control.title)), shown, input);
     if (control.help) label.append(make("small", {}, ...withCards(control.help, new Set([control.title]))));
     element.append(label);

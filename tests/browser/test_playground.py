@@ -388,6 +388,11 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert float(beta.input_value()) == pytest.approx(value + 0.05), "the arrows move the slider"
     assert not page.evaluate(UNDER_THE_FRAME)
+    seed = page.get_by_role("spinbutton", name="Seed")
+    seed.fill("77")
+    seed.dispatch_event("keydown", {"key": "Enter"})  # which does nothing else, as in JupyterLab
+    assert page.evaluate("document.querySelector('.playground').playground.run.first.seed") == 77
+    assert seed.evaluate("(one) => one === document.activeElement"), "one may type on"
     page.evaluate("window.leave()")
 
 
