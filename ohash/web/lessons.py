@@ -152,7 +152,9 @@ def lessons() -> list[Lesson]:
 def read_file(file: Path) -> Lesson:
     """A lesson; errors name the file."""
     try:
-        return read_lesson(file.read_text(encoding="utf-8"))
+        return read_lesson(file.read_text(encoding="utf-8-sig"))  # Windows' editor puts a mark before the text
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the lesson {file.name} cannot be read: it must be text in UTF-8") from error
     except (OSError, ValueError) as error:
         raise ValueError(f"the lesson {file.name} cannot be read: {error}") from error
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.cli.lab import command, parser
 from ohash.cli.main import main
 from ohash.streams.datasets.playground import make_points
-from ohash.web.lessons import OWN, lessons, read_lesson
+from ohash.web.lessons import OWN, lessons, read_file, read_lesson
 
 APP = str(Path(__file__).parents[2] / "app.py")
 MINE = """# Bits & sides
@@ -143,6 +143,15 @@ def test_a_lecturers_own_lesson_comes_last_and_leaves_the_others_their_numbers(t
     file.write_text("# Nothing", encoding="utf-8")
     with pytest.raises(ValueError, match=r"the lesson mine.md cannot be read: a lesson must begin"):
         command(parser().parse_args(["--lesson", str(file)]), [])
+
+
+def test_a_lesson_is_text_in_utf_8_with_or_without_the_mark_that_windows_puts_before_it(tmp_path):
+    file = tmp_path / "mine.md"
+    file.write_text(MINE, encoding="utf-8-sig", newline="\r\n")
+    assert read_file(file) == read_lesson(MINE)
+    file.write_text(MINE, encoding="utf-16")
+    with pytest.raises(ValueError, match=r"^the lesson mine.md cannot be read: it must be text in UTF-8$"):
+        read_file(file)
 
 
 def test_the_playground_is_presented_by_its_name():
