@@ -1,6 +1,7 @@
 """Pictures that a browser fetches between two of Streamlit's: what differs from the one it shows, and nothing else."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,11 +67,26 @@ def test_a_picture_that_is_not_known_has_no_changes(stage: Stage, shown: str) ->
     assert not stage.drawn, "and none is drawn for it"
 
 
-def test_nothing_new_other_parts_or_another_way_of_looking_have_no_changes(stage: Stage) -> None:
+def test_a_chart_of_other_parts_stays_as_it_is_until_streamlit_draws_it_and_others_go_on(stage: Stage) -> None:
+    def two(seq: int, series: int) -> Frame:
+        one, other = frame(seq), frame(seq, series=series)
+        charts, alts = {"chart_d": other.charts["chart_a"]}, {"chart_d": "bars"}
+        return replace(one, charts=one.charts | charts, alts=one.alts | alts)
+
+    stage.now = two(1, series=1)
+    stage.send()
+    stage.now = replace(two(2, series=0), alts={"chart_a": "a line of 2", "chart_d": "nothing yet"})
+    assert stage.ask("1")[1]["charts"] == [
+        ["chart_a", "a line of 2", {"title": [{"text": "2 pairs"}]}],
+        ["chart_d", "bars", {}],
+    ]
+    stage.now = two(3, series=1)
+    assert stage.ask("2")[1]["charts"][1][2] == {"title": [{"text": "3 pairs"}]}, "it differs from what is shown"
+
+
+def test_nothing_new_or_another_way_of_looking_has_no_changes(stage: Stage) -> None:
     stage.send()
     assert stage.ask("1")[0] == 204, "nothing new"
-    stage.now = frame(2, series=2)
-    assert stage.ask("1")[0] == 204, "other parts: Streamlit draws them anew"
     stage.now = frame(3)
     assert stage.ask("1", "dark=1")[0] == 204, "it shows another picture"
     assert stage.ask("1")[0] == 200

@@ -28,7 +28,7 @@ from ohash.streams.dataset import Dataset
 # A paced run learns what is due this often.
 GATHER_SECONDS = 0.04
 NICENESS = 5  # of 19
-PUBLISH_SECONDS = 0.08
+PUBLISH_SECONDS = 0.05
 # What a paced run may catch up at most.
 SAVED_SECONDS = 0.2
 

@@ -37,7 +37,7 @@ PREPARING = "Preparing the data and compiling the kernels; this takes a few seco
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
 SLIDER_SECONDS = 0.2  # a moved slider is on its way at most so long
-FED_SECONDS = 1.0  # between two frames of Streamlit, where the browser fetches others in between
+FED_SECONDS = 2.0  # between two frames of Streamlit, where the browser fetches others in between
 CROWD_SECONDS = 3.0  # the pictures of a crowd come by themselves; this is how soon its end is noticed
 DRAWING = threading.Lock()
 

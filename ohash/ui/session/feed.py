@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -25,7 +25,7 @@ from ohash.plots.renderers.echarts_frame import Option
 from ohash.ui.session.broadcast import ChartSwitches
 
 PATH = "/ohash-changes"
-FASTEST_SECONDS = 0.09  # between two pictures
+FASTEST_SECONDS = 0.08  # between two pictures
 PATIENCE_SECONDS = 5.0  # a browser that has fetched nothing for so long does not
 ARRIVAL_SECONDS = 0.1  # a picture by way of Streamlit takes about so long
 MOST_FRAMES = 4
@@ -86,14 +86,15 @@ class Feed:
         if frame is None or before is None or before.charts.keys() != frame.charts.keys():
             return None
         merged = {key: changes(before.charts[key], option) for key, option in frame.charts.items()}
-        if None in merged.values():
-            return None  # Streamlit draws it anew
+        anew = [key for key, change in merged.items() if change is None]  # by Streamlit; until then it stays as it is
+        charts = frame.charts | {key: before.charts[key] for key in anew}
+        frame = replace(frame, charts=charts, alts=frame.alts | {key: before.alts[key] for key in anew})
         self._keep(frame, switches)
         self._fetched_at = self._clock()
         message = {
             "words": frame.words,
             "notes": "" if frame.notes == before.notes else frame.notes,
-            "charts": [[key, frame.alts[key], option] for key, option in merged.items()],
+            "charts": [[key, frame.alts[key], change or {}] for key, change in merged.items()],
             "wait": round(1000 * self._interval()),
         }
         return json.dumps(message, separators=(",", ":")).encode()
