@@ -24,6 +24,7 @@ from ohash.advice.verdict import Verdict, verdict
 from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.engine.params import OWN
+from ohash.runtime.files import write_file
 from ohash.streams.registry import datasets, load_by_key
 from ohash.tables import rows_to_csv
 
@@ -144,5 +145,5 @@ def write(snapshot: AdviceSnapshot, answer: Verdict, folder: Path) -> list[str]:
         "answer.txt": "\n".join([answer.sentence, *answer.changes]) + "\n",
     }
     for name, text in files.items():
-        (folder / name).write_text(text)
+        write_file(folder / name, text)
     return list(files)

@@ -22,6 +22,7 @@ from ohash.production.follower import Follower, FollowOptions, follow
 from ohash.production.kafka import KafkaSource
 from ohash.production.sources import FileSource
 from ohash.production.watch import Watch
+from ohash.runtime.files import write_file
 from ohash.streams.readers.own_data import open_files
 from ohash.tables import to_csv
 
@@ -109,7 +110,7 @@ def _followed(options: argparse.Namespace) -> str:
 def _write(follower: Follower, options: argparse.Namespace) -> None:
     """The table and the page, if they are wanted."""
     if options.history is not None:
-        Path(options.history).write_text(to_csv(follower.history.snapshot()), encoding="utf-8")
+        write_file(options.history, to_csv(follower.history.snapshot()))
     if options.page is not None:
         from ohash.plots.follow import follow_page  # noqa: PLC0415 (heavy)
 
@@ -117,4 +118,4 @@ def _write(follower: Follower, options: argparse.Namespace) -> None:
         text = f"{follower.t:,} pairs" + ("" if price is None else f"; {price.sentence(options.hit_value)}")
         title = f"{Path(options.out).name} follows {_followed(options)}"
         page = follow_page(title, text, follower.history.snapshot())
-        Path(options.page).write_text(page, encoding="utf-8")
+        write_file(options.page, page)

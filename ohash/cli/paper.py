@@ -37,6 +37,7 @@ from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.sources import MOST_LISTED, figure_sources, sources
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
+from ohash.runtime.files import write_file
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost, machine_factor
@@ -226,7 +227,7 @@ def _write(
     if options.html:
         from ohash.plots.paper_report import report  # noqa: PLC0415 (pandas only if it is needed)
 
-        Path(options.html).write_text(report(measurements, figures, findings), encoding="utf-8")
+        write_file(options.html, report(measurements, figures, findings))
         print(f"wrote {options.html}")
     if options.svg:
         from ohash.plots.paper import charts  # noqa: PLC0415
@@ -236,11 +237,11 @@ def _write(
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
             for at, chart in enumerate(charts(measurements, figure), 1):
-                (folder / f"figure-{figure.key}-{at}.svg").write_text(to_svg(chart), encoding="utf-8")
+                write_file(folder / f"figure-{figure.key}-{at}.svg", to_svg(chart))
         print(f"wrote figures to {folder}")
     if options.latex:
         tables = [figure_table(measurements, figure).latex() for figure in figures]
-        Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
+        write_file(options.latex, "\n".join([*tables, claims_table(findings).latex()]))
         print(f"wrote {options.latex}")
     if options.record:
         file, profile = Path(options.record), measurements.profile
@@ -248,5 +249,5 @@ def _write(
         record_intervals(file, profile)
         print(f"wrote {options.record}, {count:,} cells")
     if options.bibtex:
-        Path(options.bibtex).write_text(bibtex(measurements), encoding="utf-8")
+        write_file(options.bibtex, bibtex(measurements))
         print(f"wrote {options.bibtex}")

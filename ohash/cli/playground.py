@@ -8,6 +8,7 @@ Examples:
 import argparse
 from pathlib import Path
 
+from ohash.runtime.files import write_file
 from ohash.web.lessons import lessons
 
 
@@ -24,13 +25,13 @@ def run(options: argparse.Namespace) -> int:
     if not options.html and not options.handouts:
         raise ValueError("say what to write: --html FILE, --handouts DIR, or both")
     if options.html:
-        Path(options.html).write_text(standalone(), encoding="utf-8")
+        write_file(options.html, standalone())
         print(f"wrote {options.html}")
     if options.handouts:
         folder = Path(options.handouts)
         folder.mkdir(parents=True, exist_ok=True)
         known = lessons()
         for number, lesson in enumerate(known, start=1):
-            (folder / lesson.file_name(number)).write_text(lesson.handout(), encoding="utf-8")
+            write_file(folder / lesson.file_name(number), lesson.handout())
         print(f"wrote {len(known)} handouts to {folder}")
     return 0

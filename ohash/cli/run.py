@@ -19,6 +19,7 @@ import argparse
 import json
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -52,6 +53,8 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
+from ohash.runtime.files import write_file
+from ohash.runtime.folders import home
 from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
@@ -125,21 +128,43 @@ def run(options: argparse.Namespace) -> int:
     chance = current.checkpoints.judge.chance()
     report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _paper_notes(options)
+    try:
+        _write_files(options, current, report, moments)
+    except OSError as error:
+        raise OSError(f"{error}{_kept(current)}") from error
+    finally:
+        print(
+            json.dumps(report, indent=2)
+            if options.json
+            else report_text(now, report["test"], current.world.dataset.metric, chance)
+        )
+    return 0
+
+
+def _write_files(options: argparse.Namespace, run: Run, report: dict[str, Any], moments: Moments | None) -> None:
+    """All files that were asked for; first the one that the others can be made from."""
+    if options.save:
+        saving.save(run, options.save)
     if options.out:
-        files = write(now, current.model(), options.out, own_files.named_files(options))
-        (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
+        files = write(run.snapshot("done"), run.model(), options.out, own_files.named_files(options))
+        write_file(Path(options.out) / "run.json", json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if moments is not None:
-        _write_recording(moments, current, options)
-    if options.save:
-        saving.save(current, options.save)
-    print(
-        json.dumps(report, indent=2)
-        if options.json
-        else report_text(now, report["test"], current.world.dataset.metric, chance)
-    )
-    return 0
+        _write_recording(moments, run, options)
+
+
+def _kept(run: Run) -> str:
+    """Save a run whose files could not be written where there is room, and say how to get them; "" if nowhere is."""
+    for folder in (home(), Path(tempfile.gettempdir())):
+        file = folder / f"unwritten-{run.params.key()}.npz"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            saving.save(run, file)
+        except OSError:
+            continue
+        return f"; the run is kept: python3 -m ohash run --resume {file} --out DIR writes its files"
+    return ""
 
 
 def _check_writable(options: argparse.Namespace) -> None:
@@ -321,6 +346,6 @@ def _write_recording(moments: Moments, run: Run, options: argparse.Namespace) ->
     else:
         more = continuation(run, [now for now, _ in shown])
         data = recording_page(shown, dataset, told, more=more).encode()
-    Path(options.recording).write_bytes(data)
+    write_file(options.recording, data)
     if not options.json:
         print(f"wrote {options.recording}: {len(shown)} moments, {len(data) / 1e6:.1f} MB")

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from ohash.engine.params import OWN
 from ohash.models import registry as methods
+from ohash.runtime.files import write_file
 from ohash.store.listing import ENDED, RunRow, to_csv, to_json
 from ohash.store.store import CELL, LIVE_RUN, TRACES, Store
 from ohash.streams import registry as datasets
@@ -123,7 +124,7 @@ def _export(store: Store, rows: list[RunRow], out: str | None) -> None:
         raise ValueError(f"--out must be a file that ends in .csv or .json, got {out!r}")
     runs = [(row, store.get(row.key)) for row in rows]
     stored = store.values(row.key for row in rows)
-    Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs, stored))
+    write_file(out, to_csv(runs) if out.endswith(".csv") else to_json(runs, stored))
     for row, now in runs:
         _note_lost(row, len(now.checkpoints.get("pairs", ())), now.notes)
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")

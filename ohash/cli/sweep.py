@@ -43,6 +43,7 @@ from pathlib import Path
 from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.engine.narrative import duration
+from ohash.runtime.files import write_file
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.estimate import CellTimer, estimate_cost
@@ -150,11 +151,11 @@ def _check_exports(files: list[str]) -> None:
 def _export(sweep: Sweep, store: Store, file: Path) -> None:
     points = collect_points(sweep, store)
     if file.suffix == ".csv":
-        file.write_text(to_csv(sweep, store))
+        write_file(file, to_csv(sweep, store))
     elif file.suffix == ".tex":
-        file.write_text(to_latex(sweep, points))
+        write_file(file, to_latex(sweep, points))
     elif file.suffix == ".bib":
-        file.write_text(to_bibtex(sweep))
+        write_file(file, to_bibtex(sweep))
     else:
         from ohash.plots import sweeps as charts  # noqa: PLC0415
         from ohash.plots.chart import HeatMap  # noqa: PLC0415
@@ -168,9 +169,9 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
         make: Callable[..., str] = heat_to_svg if isinstance(drawn, HeatMap) else to_svg
         svg = make(drawn, width=WIDTH, height=HEIGHT)
         if file.suffix == ".svg":
-            file.write_text(svg)
+            write_file(file, svg)
         else:
-            file.write_bytes(to_pdf(svg))
+            write_file(file, to_pdf(svg))
 
 
 def _check_datasets(sweep: Sweep, spec: str) -> None:

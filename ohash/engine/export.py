@@ -28,6 +28,7 @@ from ohash.models.base import OnlineHasher
 from ohash.models.registry import find, plugin_code
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
+from ohash.runtime.files import write_file
 from ohash.tables import to_csv
 
 Columns = dict[str, npt.NDArray[np.float64]]
@@ -218,10 +219,10 @@ def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files 
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, columns in (("history", now.columns), ("checkpoints", now.checkpoints)):
-        (folder / f"{name}.csv").write_text(to_csv(columns))
-        (folder / f"{name}.parquet").write_bytes(to_parquet(columns))
+        write_file(folder / f"{name}.csv", to_csv(columns))
+        write_file(folder / f"{name}.parquet", to_parquet(columns))
         written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
-    (folder / "run.json").write_text(json.dumps(summary(now), indent=2))
-    (folder / "run.py").write_text(code_for(now.params, files))
+    write_file(folder / "run.json", json.dumps(summary(now), indent=2))
+    write_file(folder / "run.py", code_for(now.params, files))
     save(hasher, folder / "model.npz")
     return [*written, folder / "run.json", folder / "run.py", folder / "model.npz"]

@@ -7,7 +7,6 @@ reader never sees half of it. Nothing is learnt from it: the model's own file al
 import contextlib
 import hashlib
 import json
-import os
 import re
 import time
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import numpy as np
 
 from ohash.core.arrays import Floats
 from ohash.production.follower import Follower
+from ohash.runtime.files import write_file
 from ohash.runtime.folders import home
 
 EVERY_SECONDS = 1.0
@@ -113,9 +113,7 @@ class Watch:
         file = _file(self.key)
         with contextlib.suppress(OSError):  # a full disk must not stop the learner; the age tells
             file.parent.mkdir(parents=True, exist_ok=True)
-            fresh = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-            fresh.write_text(json.dumps(asdict(watched)), encoding="utf-8")
-            fresh.replace(file)
+            write_file(file, json.dumps(asdict(watched)))
 
 
 def read_watched(key: str) -> FollowerStatus | None:

@@ -1,13 +1,12 @@
 """Files of our own: one .npz without pickle, plain values as JSON inside, written atomically."""
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ohash.runtime.files import replacing
 from ohash.runtime.frames import Arrays
 
 
@@ -21,16 +20,8 @@ def save_arrays(file: BinaryIO, arrays: Arrays) -> None:
 
 def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write header and arrays; an interrupted write leaves the old file."""
-    path = Path(path)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with fresh.open("xb") as file:
-            save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as file:
+        save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
 
 
 def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, Any], Arrays]:

@@ -8,12 +8,12 @@ import base64
 import io
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ohash.runtime.files import write_file
 from ohash.runtime.frames import Arrays, Frame, read_frame, write_frame
 
 KINDS = {"columns": "pairs", "checkpoints": "checkpoint"}
@@ -42,7 +42,7 @@ def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
     schema_metadata = {VALUES: json.dumps(description).encode(), ARRAYS: base64.b64encode(rest.getvalue())}
     sink = io.BytesIO()
     pq.write_table(pa.table(table).replace_schema_metadata(schema_metadata), sink, compression="zstd")
-    write_atomically(path, sink.getvalue())
+    write_file(path, sink.getvalue())
 
 
 def read_trace(path: Path) -> Frame:
@@ -90,19 +90,6 @@ def looks_complete(path: Path) -> bool:
     except OSError:
         return False
     return tail == MAGIC and footer + 3 * len(MAGIC) <= size
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all, even across a power cut."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _metadata(metadata: dict[bytes, bytes]) -> Frame:

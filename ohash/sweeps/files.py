@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ohash.engine.params import OWN, kernel_for
 from ohash.models import registry
+from ohash.runtime.files import write_file
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
-from ohash.store.traces import write_atomically
 from ohash.streams.dataset import Dataset
 from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
 from ohash.sweeps.specification import build_sweep, read_sweep
@@ -48,7 +48,7 @@ def save_own_data(store: Store, dataset: Dataset) -> str:
         packed = io.BytesIO()
         write_frame(packed, *dataset_to_frame(dataset))
         store.write(lambda: file.parent.mkdir(parents=True, exist_ok=True))
-        store.write(lambda: write_atomically(file, packed.getvalue()))
+        store.write(lambda: write_file(file, packed.getvalue()))
     return content
 
 
@@ -117,7 +117,7 @@ def save_sweep(store: Store, sweep: Sweep) -> None:
     file = store.folder / SWEEPS / f"{sweep.key}.json"
     if not file.exists():
         store.write(lambda: file.parent.mkdir(exist_ok=True))
-        store.write(lambda: write_atomically(file, sweep.to_json().encode()))
+        store.write(lambda: write_file(file, sweep.to_json().encode()))
 
 
 def list_sweeps(store: Store) -> dict[str, Sweep]:

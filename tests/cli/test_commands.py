@@ -17,6 +17,7 @@ from ohash.engine.run import Run
 from ohash.models import hashers
 from ohash.models.registry import ABSENT
 from ohash.paper.settings import EMBEDDED, LABELLED
+from ohash.runtime.folders import HOME
 from ohash.streams.registry import load_by_key
 
 
@@ -41,6 +42,22 @@ def test_run_writes_files_that_repeat_it(tmp_path: Path, capsys: pytest.CaptureF
     exec((tmp_path / "run.py").read_text(), scope)
     assert scope["now"].numbers["map"] == report["numbers"]["map"]  # type: ignore[attr-defined]
     assert ohash.load(tmp_path / "model.npz").pairs == 300
+
+
+def test_a_run_whose_files_cannot_be_written_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "run.json").mkdir()  # a file cannot take its place, whoever writes it
+    assert main(["run", "--dataset", "blobs2d", "--pairs", "200", "--out", str(out)]) == 2
+    told = capsys.readouterr()
+    assert "mAP" in told.out, "what it measured is said"
+    kept = re.search(r"out/run\.json'; the run is kept: python3 -m ohash run --resume (\S+) --out DIR", told.err)
+    assert kept is not None
+    assert main(["run", "--resume", kept[1], "--out", str(tmp_path / "again"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"] == 200 and (tmp_path / "again" / "run.json").is_file()
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ohash.runtime.environment import environment
+from ohash.runtime.files import write_file
 
 # The table of the README stands between these two lines.
 START, END = "<!-- made by: python3 -m ohash bench --readme sample_data/bench.json -->", "<!-- end of the table -->"
@@ -63,7 +64,7 @@ class Results:
             machine, known = read_record(file)
             earlier = [row for row in known if row.part not in parts and machine["cpu"] == environment()["cpu"]]
         record = {"machine": environment(), "results": [asdict(row) for row in (*earlier, *self.rows)]}
-        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_file(file, json.dumps(record, indent=1) + "\n")
 
 
 def check_target(file: str | Path) -> None:
@@ -103,4 +104,4 @@ def update_readme(record: str | Path, readme: Path) -> None:
     pattern = re.compile(f"{re.escape(START)}.*?{re.escape(END)}", re.DOTALL)
     if not pattern.search(text):
         raise ValueError(f"{readme} has no place for the table: it must contain the lines {START} and {END}")
-    readme.write_text(pattern.sub(lambda _: table, text), encoding="utf-8")
+    write_file(readme, pattern.sub(lambda _: table, text))
