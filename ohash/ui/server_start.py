@@ -16,10 +16,11 @@ from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session import access, broadcast, feed
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
+from ohash.ui.workarounds.messages import GuardMessages
 from ohash.web.files import cards_script
 
 OF_CLASS = class_routes.SCRIPT if access.is_class() else ""
-MIDDLEWARE = [Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS)]
+MIDDLEWARE = [Middleware(GuardMessages), Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS)]
 ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES, *feed.ROUTES]
 
 
