@@ -81,8 +81,12 @@ def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch:
     assert "offers to visitors" in text and str(folder) not in text
     everything = visitor.switch_page("pages/data.py")
     everything.query_params["view"] = "all"
-    shown = " ".join(str(one.value) for kind in (everything.run().markdown, everything.caption) for one in kind)
-    assert str(folder) not in shown and "Your data folder" not in shown
+    everything.run()
+    html = [element.proto.body for element in everything.get("html")]
+    shown = " ".join([*html, *(str(one.value) for kind in (everything.markdown, everything.caption) for one in kind)])
+    assert str(folder) not in shown and "Your data folder" not in shown and "not on this server" in shown
+    incomplete = opened(dataset="viewpoints", method="oh")
+    assert "offers to visitors" in " ".join(str(one.value) for one in (*incomplete.error, *incomplete.warning))
     owner = opened(dataset=key, method="oh", key=KEY)
     assert session_of(owner).params.dataset == key and not owner.error
 

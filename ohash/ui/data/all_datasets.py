@@ -63,7 +63,9 @@ def _show_folder(has_data: bool) -> None:
 def _row(spec: DatasetSpec, title: str = "") -> list[str]:
     missing = spec.missing()
     availability = f"✓ available; {spec.size_note}" if spec.size_note else "✓ available"
-    if missing:
+    if missing and not is_owner():
+        availability = "not on this server"  # the reason names folders
+    elif missing:
         problem = "not installed" if spec.group == "package" else spec.status().removeprefix("is ")
         availability = f"{problem}: {missing}"
     rows, columns = (f"{spec.n:,}", f"{spec.d:,}") if spec.n else ("–", "–")

@@ -44,9 +44,9 @@ def require_owner(what: str) -> None:
 
 
 def check_data(dataset: str) -> None:
-    """Refuse data that only the owner may use, however they were named."""
+    """Refuse data that only the owner may use, however they were named; why others are missing is the owner's, too."""
     spec = registry.lookup(dataset)
-    if spec is not None and spec.group in OWNERS_ONLY and not is_owner():
+    if spec is not None and not is_owner() and (spec.group in OWNERS_ONLY or spec.missing()):
         raise ValueError(f"dataset must be one that this server offers to visitors, got {dataset!r}; choose another")
 
 
