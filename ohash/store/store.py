@@ -206,7 +206,8 @@ class Store:
 
     def _reason(self, error: Exception) -> str:
         """The message of the system, and a full disk, which SQLite does not name."""
-        return f"the disk is full: {error}" if self._full() else str(error)
+        told = getattr(error, "strerror", None) or str(error)
+        return f"the disk is full: {told}" if self._full() else told
 
     def rows(self, sql: str, *values: Any) -> Rows:
         """Query the database."""
@@ -248,11 +249,11 @@ class Store:
         try:
             return work()
         except (OSError, sqlite3.OperationalError) as error:
-            hint = "" if self._full() else "is the disk full, or the folder read-only? "
+            hint = "runs" if self._full() else "is the disk full, or the folder read-only? Runs"
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                hint = "another program holds the database; close it, and try again. "
+                hint = "another program holds the database; close it, and try again. Runs"
             raise StoreError(
-                f"{self.folder} could not be written ({self._reason(error)}); {hint}Runs saved before are still there"
+                f"{self.folder} could not be written ({self._reason(error)}); {hint} saved before are still there"
             ) from error
 
 

@@ -1,6 +1,8 @@
 """The store loses nothing and doubles nothing: damage, no room, no right, two writers, death; killed for real."""
 
+import errno
 import json
+import os
 import random
 import shutil
 import signal
@@ -148,7 +150,15 @@ def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypat
 
     monkeypatch.setattr("ohash.store.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
     monkeypatch.setattr("ohash.store.store._insert", broken)
-    with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); Runs saved before are still there"):
+    with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); runs saved before are still there"):
+        store.save_snapshot(picture)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/home/traces/key.parquet")
+
+    monkeypatch.setattr("ohash.store.store._insert", full)
+    said = r"home could not be written \(the disk is full: No space left on device\); runs saved"
+    with pytest.raises(StoreError, match=said):
         store.save_snapshot(picture)
     monkeypatch.setattr("ohash.store.store.prepare", broken)
     assert (
