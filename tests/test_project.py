@@ -106,6 +106,7 @@ def test_configuration_beside_the_script() -> None:
     assert config["server"]["enableXsrfProtection"] is True
     assert config["server"]["maxUploadSize"] * 2**20 == UPLOAD.size
     assert config["runner"]["postScriptGC"] is False
+    assert config["global"]["minCachedMessageSize"] > 2**33  # no message refers to another
     assert config["client"]["showErrorDetails"] in ("none", False)
 
 
