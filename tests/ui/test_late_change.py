@@ -13,6 +13,7 @@ from ohash.engine.params import experiment
 from ohash.ui.live import page, rail
 from ohash.ui.session import address, feed, live_run
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds import fragments
 from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
 
 
@@ -182,7 +183,9 @@ def test_a_moved_slider_draws_the_charts_unless_the_browser_fetches_them(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[list[str]] = []
-    monkeypatch.setattr(rail.st, "rerun", drawn.append)
+    context = SimpleNamespace(fragment_ids_this_run=["rail"])
+    monkeypatch.setattr(fragments, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(fragments.st, "rerun", drawn.append)
     session.playing = True
     live_run.commit(session, session.params.with_values(pairs=10**8))
     runner = live_run.runner(session)
@@ -203,3 +206,6 @@ def test_a_moved_slider_draws_the_charts_unless_the_browser_fetches_them(
     runner.pause()
     wait(lambda: runner.state == "paused")
     assert move(0.63) == ["live", rail.CHIPS], "nor a run at rest, though it was a moment ago"
+    drawn.append([])
+    context.fragment_ids_this_run = []
+    assert move(0.64) == [], "the whole page is drawn: parts in its place would leave it without timers"

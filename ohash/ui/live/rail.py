@@ -18,7 +18,7 @@ from ohash.ui.parts.controls import OnCommit, control
 from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import feed, live_run, own_data
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.fragments import draw_instead, fragment
 from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import unseen_heading
 
@@ -216,7 +216,7 @@ def _change_in_fragment(session: Session, key: str, value: Any) -> None:
         runner = live_run.runner(session)
         # a browser that fetches pictures of a moving run has asked for this one by itself, see fetched_charts.js
         fetched = live_run.may_be_fed(session, runner) and feed.is_fetched(runner)
-        st.rerun([CHIPS] if fetched else ["live", CHIPS])
+        draw_instead(*([CHIPS] if fetched else ["live", CHIPS]))
 
 
 def _chosen_C(session: Session) -> dict[str, float]:
