@@ -32,6 +32,11 @@ ONE_SIDED, BALANCED = 0.75, 0.5  # share of similar pairs, or of items relevant 
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
 ALIKE = 0.85  # mean kernel value; with σ auto it is about exp(-2)
 TIES = 0.2  # mAP between relevant last and relevant first in ties
+FEW_ANCHORS, MORE_ANCHORS, USUAL_C = (
+    16,
+    64,
+    0.1,
+)  # below, more than the usual C helps nothing; what to try
 FEW_BITS, MORE_BITS = 8, 32  # too few codes to tell items apart, and what to try then
 COLLAPSED = "codes have collapsed: many items share one"
 GAP = {"float64": 1e-9}  # of the certificate; elsewhere 1e-3
@@ -77,8 +82,10 @@ def findings(now: Snapshot) -> list[Finding]:
     learning = _learning(now, _cause(codes))
     if stale:
         drift = [replace(drift[0], advice=STALE_MEAN, remedy=Remedy("center", "ema"))]
-    elif risen and any(one.title == CAPPED_UPDATES and not one.fine for one in learning):
-        drift = [replace(drift[0], advice="the stream has changed: with a larger C it takes fewer pairs to learn it")]
+    elif risen and (capped := [one for one in learning if one.title == CAPPED_UPDATES and not one.fine]):
+        of_C = capped[0].remedy is not None and capped[0].remedy.key == "C"
+        how = "with a larger C it takes fewer pairs to learn it" if of_C else "steps that are capped learn it slowly"
+        drift = [replace(drift[0], advice=f"the stream has changed: {how}")]
     edges = now.params.drift.boundaries
     changed = risen or bool(edges and now.t > edges[0])
     scores = _scores(now, changed, _cause([*learning, *codes]))
@@ -173,6 +180,9 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         if _sigma_is_wide(now):
             advice = f"σ = {now.params.features.sigma:g} is wide, so all items look alike: set σ to auto"
             remedy = Remedy("sigma", 0.0)
+        elif C >= USUAL_C and _has_few_anchors(now):
+            advice = f"{now.params.features.m} anchors tell too little apart, and a larger C does not help: use more"
+            remedy = Remedy("m", MORE_ANCHORS)
         value = f"{capped:.0%} of recent ones"
         if capped >= CAPPED and _is_chosen(C, now.params):
             chosen = f"{value}; C = {C:g} was chosen for this data set; no larger one that was tried is clearly better"
@@ -209,6 +219,12 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
 def _sigma_is_wide(now: Snapshot) -> bool:
     """Whether a σ set by hand makes items look so alike that a larger C does not make up for it."""
     return now.params.features.sigma > 0 and now.numbers.get("mean_kernel", math.nan) > ALIKE
+
+
+def _has_few_anchors(now: Snapshot) -> bool:
+    """Whether the kernel has so few anchors that steps are long because items differ little in them."""
+    features = now.params.features
+    return features.kernel == "rbf" and features.m < FEW_ANCHORS
 
 
 def _shorter_steps(now: Snapshot, C: float) -> Remedy | None:

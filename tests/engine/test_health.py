@@ -109,6 +109,23 @@ def test_steps_capped_because_sigma_is_wide_ask_for_another_sigma():
     assert mended.numbers["map"] > sick.numbers["map"] + 0.1 > longer.numbers["map"] + 0.05
 
 
+def test_steps_capped_because_anchors_are_few_ask_for_more_of_them():
+    """With 4 of them mAP is .39 at the start; C = 1, 5 and 10 leave it below .39, and 64 anchors reach .77."""
+    sick = finished("digits", m=4, pairs=6_000)
+    advice = "4 anchors tell too little apart, and a larger C does not help: use more"
+    assert told(sick)["updates capped by C"] == advice
+    offered = remedies(sick)["updates capped by C"]
+    mended, longer = finished("digits", **{offered.key: offered.value}), finished("digits", m=4, C=10.0)
+    assert mended.numbers["map"] > longer.numbers["map"] + 0.2
+    assert longer.numbers["map"] < longer.numbers["map_start"] + 0.02
+    assert told(finished("digits", m=4, C=1e-4))["updates capped by C"].startswith("raise C")
+
+
+def test_a_drift_promises_nothing_of_a_larger_c_where_another_setting_caps_the_steps():
+    now = finished("digits", pairs=4_600, drift="redefine", drift_at=4_000, sigma=5.0)
+    assert told(now)["drift"] == "the stream has changed: steps that are capped learn it slowly"
+
+
 def test_one_bit_is_why_its_loss_is_above_the_frozen_models():
     said = told(finished("fashion", r=1))["cumulative loss"]
     assert said == "learning costs more than not learning: so few bits tell little apart"
