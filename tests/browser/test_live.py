@@ -490,6 +490,23 @@ def test_back_leaves_pages_in_the_order_they_were_visited(page: Any, server: Das
     live.until(lambda: "r=64" in live.query and live.pairs > 0, what="one Back each")
 
 
+def test_back_leads_from_a_data_set_to_the_list_it_was_chosen_from(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/data?view=all")
+    rows = page.locator(".ohash-list [data-row]")
+    rows.nth(2).wait_for()
+    place_at_rest(page, rows.nth(2))
+    rows.nth(2).click()
+    page.get_by_text("Measured on the data").wait_for()
+    until(lambda: "dataset=" in page.evaluate("location.search"), "the data set has an address")
+    chosen = page.evaluate("location.search")
+    page.go_back()
+    rows.nth(2).wait_for()
+    until(lambda: page.evaluate("location.search") == "?view=all", "the list has its address")
+    page.go_forward()
+    page.get_by_text("Measured on the data").wait_for()
+    until(lambda: page.evaluate("location.search") == chosen, "the same data set")
+
+
 # Which item was clicked: the gallery may be drawn once more after Pause, with other items.
 NOTE_ROW = """document.addEventListener("click", (event) => {
   window.row = event.target.closest("[data-row]").dataset.row;

@@ -15,6 +15,7 @@ from ohash.ui.parts import catalogue, items, static_chart
 from ohash.ui.session import view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
+from ohash.ui.workarounds.router import went_back
 from ohash.ui.workarounds.slots import on_choice, slot
 from ohash.ui.workarounds.style import dark
 
@@ -32,6 +33,8 @@ BY = {
 def choose(session: Session) -> str:
     """The key of the dataset to show; "own:<fingerprint>" is one of the session's own."""
     titles = catalogue.titles(session)
+    if went_back() and "dataset" in st.query_params:
+        session.viewed_dataset = catalogue.key_of(st.query_params["dataset"], st.query_params.get("content", ""))
     here = catalogue.key_of(session.params.dataset, session.params.content)
     if session.viewed_dataset not in titles:
         session.viewed_dataset = here if here in titles else next(iter(titles))

@@ -6,10 +6,14 @@ import streamlit as st
 
 from ohash.ui.session import own_data
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.router import went_back
 
 
 def data_part(session: Session) -> str:
-    """The widget key of the Data page's part; initially "own" if a link needs an upload, else what the link says."""
+    """The widget key of the Data page's part; at first and after Back that of the link, "own" if it needs an upload."""
+    if went_back():
+        session.data_part = ""
+        forget_data_part()
     part = session.data_part or st.query_params.get("view", "look")
     upload_needed = own_data.missing(session) is not None and not session.data_part
     initial = "own" if upload_needed else part if part in ("all", "own") else "look"

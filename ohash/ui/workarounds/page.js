@@ -4,7 +4,8 @@
 // the key Space takes it away from every other control reached with the keyboard. A key pressed before its button is
 // drawn is kept until it is.
 // History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
-// address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
+// address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before,
+// or from a data set to the list of all of them.
 // Streamlit sends and writes the query that the server wrote last; of the playground, which writes its own, only the
 // browser knows the newest.
 // Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
@@ -157,7 +158,9 @@ if (!window.ohashKeys) {
   }, 1000);
   const push = history.pushState;
   history.pushState = function (state, unused, url) {
-    const next = new URL(url || "", location.href), here = next.pathname === location.pathname;
+    const next = new URL(url || "", location.href), part = (one) => new URLSearchParams(one.search).get("view");
+    const turned = /\/data$/.test(next.pathname) && location.search && part(next) !== part(location);
+    const here = next.pathname === location.pathname && !turned;
     if (here && document.querySelector(".st-key-playground")) {
       const present = next.searchParams.get("present");
       next.search = location.search;

@@ -2,6 +2,7 @@
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ohash.ui.workarounds.style import unseen_heading
 from ohash.ui.workarounds.theme_change import redraw_on_theme_change
@@ -24,3 +25,9 @@ def require_router() -> None:
         PagesManager.uses_pages_directory = False
         mark_routed()  # now; a page that is run by itself, as in a test, has no router to wait for
         st.rerun()
+
+
+def went_back() -> bool:
+    """Whether this run answers Back or Forward of the browser, so that the address is newer than the session."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
