@@ -16,7 +16,7 @@ from ohash.ui.parts.sharing import page_address
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.downloads import keep_download
 from ohash.web.files import about, component_script, markup, style
-from ohash.web.lessons import Lesson, lessons, without_emphasis
+from ohash.web.lessons import Lesson, lessons, shipped_lessons, without_emphasis
 
 SCENE = "lesson-"  # and its number, as `present=` names it
 
@@ -63,25 +63,24 @@ def _readable_lessons() -> list[Lesson]:
     try:
         return lessons()
     except ValueError:  # show_lessons says what is wrong
-        return []
+        return shipped_lessons()
 
 
 def show_lessons() -> None:
     """Each with the link that sets the playground."""
-    try:
-        known = lessons()
-    except ValueError as problem:
-        show_error(problem)
-        return
     st.markdown("#### Lessons, five minutes each")
     st.caption(
         "Each begins with a link that sets the playground and leaves free only the setting that the lesson is "
         "about; *Unlock all settings* frees the others. Other points, features, r, T or seed start over; β, C, noise "
         "and drift act at once."
     )
-    for number, lesson in enumerate(known, start=1):
+    for number, lesson in enumerate(_readable_lessons(), start=1):
         with st.expander(f"Lesson {number} · {lesson.title}"):
             _show(number, lesson)
+    try:
+        lessons()
+    except ValueError as problem:
+        show_error(problem)
 
 
 def _offer_handout(number: int, lesson: Lesson) -> None:

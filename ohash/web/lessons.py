@@ -28,6 +28,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from ohash.web.settings import check_link
+
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose numbers it leaves
 OPTION = re.compile(r"- \(( |x)\) (.+)")
@@ -122,11 +124,14 @@ def read_lesson(text: str) -> Lesson:
     lines = settings.splitlines()
     if not head.startswith("# ") or not lines or not lines[0].startswith("link:"):
         raise ValueError("a lesson must begin with a heading `# ...` and, after an empty line, `link: ...`")
+    link = lines[0].removeprefix("link:").strip()
+    check_link(link)
     checks = []
     for line in lines[1:]:
         match = CHECK.fullmatch(line.strip())
         if match is None:
             raise ValueError(f"a check must read `check: LINK -> agreement > 0.9`, got {line[:60]!r}")
+        check_link(match[1])
         checks.append((match[1], match[2], match[3], float(match[4])))
     pieces = re.split(rf"\*\*({'|'.join(PARTS)})\.\*\*", body)
     if tuple(pieces[1::2]) != PARTS:
@@ -137,7 +142,7 @@ def read_lesson(text: str) -> Lesson:
     if len(matches) < 2 or None in matches or len(right) != 1:
         raise ValueError("a question must have answers `- ( ) ...`, two or more, and one right one, `- (x) ...`")
     return Lesson(
-        head.removeprefix("# ").strip(), lines[0].removeprefix("link:").strip(), pieces[0].strip(), question.strip(),
+        head.removeprefix("# ").strip(), link, pieces[0].strip(), question.strip(),
         tuple(match[2] for match in matches if match), right[0], pieces[4].strip(), pieces[6].strip(), tuple(checks),
     )  # fmt: skip
 
@@ -145,8 +150,12 @@ def read_lesson(text: str) -> Lesson:
 def lessons() -> list[Lesson]:
     """All in the order of their file names, and then one's own, if the server was started with one."""
     own = os.environ.get(OWN)
-    files = [*sorted(FOLDER.glob("*.md")), *([Path(own)] if own else [])]
-    return [read_file(file) for file in files]
+    return [*shipped_lessons(), *([read_file(Path(own))] if own else [])]
+
+
+def shipped_lessons() -> list[Lesson]:
+    """The eight, which are there even if one's own cannot be read."""
+    return [read_file(file) for file in sorted(FOLDER.glob("*.md"))]
 
 
 def read_file(file: Path) -> Lesson:

@@ -6,15 +6,14 @@ from urllib.parse import parse_qsl
 
 from ohash.plots import theme
 from ohash.streams.datasets.playground import MOST_POINTS, MOST_SEED, SHAPES, Place, make_points, read_points
+from ohash.web.settings import EDITS, LONGEST
 
 HALF, SIZE, RADIUS = 1.6, 320, 3.6  # of the plane shown; of the picture and a mark, in its own units
 ROLES = ("similar", "dissimilar", "bound", "distance")  # colours of the classes
 DEFAULTS = {"data": "blobs", "seed": "1"}  # as in run.js
 OWN, OWN_TITLE = "own", "Your own points"  # as in points.js
 DRIFTS = {"drift": 6.0}  # of the shapes that turn by themselves, in degrees in 100 pairs
-LONGEST = 50_000  # pairs that a link makes up for
 EVENT = re.compile(r"(\d+):(\w+):([\w.]+)", re.ASCII)
-EDITS = {"paint": r"[0-3](?:[0-9a-z]{4})+", "move": r"\d+\.[0-9a-z]{4}", "erase": r"\d+"}
 CORNERS = {
     1: ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     2: ((0, -1.2), (1.1, 0.8), (-1.1, 0.8)),

@@ -17,7 +17,7 @@ from ohash.cli.main import main
 from ohash.plots.glossary import glossary
 from ohash.web import files
 from ohash.web.lessons import lessons
-from ohash.web.notebook import CHOICES, RANGES
+from ohash.web.settings import CHOICES, EDITS, KEYS, LIVE, LONGEST, RANGES, STEPS
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
 
@@ -426,6 +426,12 @@ def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> No
               if "list" in one or "options" in one}  # fmt: skip
     assert listed == CHOICES
     assert {key: (one["lo"], one["hi"]) for key, one in controls.items() if "lo" in one} == RANGES
+    assert {key: one["step"] for key, one in controls.items() if "lo" in one and not one.get("log")} == STEPS
+    assert (tuple(controls), scratch.evaluate("LONGEST")) == (KEYS, LONGEST)
+    assert tuple(key for key, one in controls.items() if one.get("live") and "list" not in one) == LIVE
+    assert {key: rf"^{edit}$" for key, edit in EDITS.items()} == scratch.evaluate(
+        "Object.fromEntries(Object.entries(EDITS).map(([key, { pattern }]) => [key, pattern.source]))"
+    )
     with pytest.raises(TypeError, match="gamma"):
         ohash.playground(gamma=1)
 

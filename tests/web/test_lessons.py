@@ -1,6 +1,7 @@
 """Lessons: eight of them in one format, a lecturer's own beside them, handouts, and mistakes named."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def test_a_lesson_is_read_in_its_parts():
         ("# Bits & sides", "Bits", "must begin with a heading"),
         ("link: r=3", "r=3", "must begin with a heading"),
         ("agreement > 0.5", "mAP > 0.5", "a check must read"),
+        ("link: r=3", "link: data=mons", "data must be one of blobs, moons, rings, xor, spirals, drift, own, got"),
+        ("link: r=3", "link: beta=7", "beta must be a number in [0.1, 1], got 7"),
+        ("link: r=3", "link: beta=0.33", "beta must be a number in [0.1, 1] in steps of 0.05, got 0.33"),
+        ("link: r=3", "link: r=3&only=zeta", "only must name settings that stay free, of data, features, r, T, "),
+        ("link: r=3", "link: zeta=1", "a link must be of data, features, r, T, "),
+        ("link: r=3", "link: at=70000", "at must be the number of a pair, 0 to 50000, got '70000'"),
+        ("link: r=3", "link: changes=5:r:4", "a change must be PAIR:beta|C|noise|drift:VALUE"),
+        ("link: r=3", "link: changes=5:C:99", "C must be a number in [0.001, 10], got 99"),
+        ("link: r=3", "link: http://lab/learn?r=3", "a link must be settings such as data=moons&r=3&only=r"),
+        ("check: r=8", "check: r=80", "r must be a number in [1, 16], got 80"),
         ("**Try.**", "Try.", "must have **Predict first.**, **Then look.**, **Try.**"),
         ("- (x) two", "- ( ) two", "one right one"),
         ("- ( ) one", "- one", "one right one"),
@@ -116,7 +127,7 @@ def test_a_handout_shows_the_points_of_its_lesson():
     assert "Two moons: 200 points of 2 classes" in page
     assert all("draw where you expect the boundaries" in lesson.handout() for lesson in lessons())
     for link in ("data=own", "data=squares", "seed=-1", "seed=\u00b2", "seed=99999", "data=own&changes=0:paint:7i0i0"):
-        assert "<figure>" not in read_lesson(MINE.replace("link: r=3", f"link: {link}")).handout(), link
+        assert "<figure>" not in replace(read_lesson(MINE), link=link).handout(), link
 
 
 def test_a_handout_shows_points_that_its_lesson_paints_moves_and_erases():
@@ -143,6 +154,16 @@ def test_a_lecturers_own_lesson_comes_last_and_leaves_the_others_their_numbers(t
     file.write_text("# Nothing", encoding="utf-8")
     with pytest.raises(ValueError, match=r"the lesson mine.md cannot be read: a lesson must begin"):
         command(parser().parse_args(["--lesson", str(file)]), [])
+
+
+def test_a_lesson_that_is_spoilt_while_the_server_runs_is_named_and_leaves_the_others(tmp_path, monkeypatch):
+    file = tmp_path / "mine.md"
+    file.write_text(MINE.replace("link: r=3", "link: data=mons"), encoding="utf-8")
+    monkeypatch.setenv(OWN, str(file))
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.switch_page("pages/learn.py").run()
+    assert not app.exception and len(app.get("download_button")) == 8
+    assert "the lesson mine.md cannot be read: data must be one of" in app.error[0].value.replace("The", "the")
 
 
 def test_a_lesson_is_text_in_utf_8_with_or_without_the_mark_that_windows_puts_before_it(tmp_path):
