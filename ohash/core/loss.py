@@ -169,7 +169,10 @@ class PairStep:
     updated: bool
     degenerate: bool
     columns: npt.NDArray[np.int64]
+    h_i_after: Signs
+    h_j_after: Signs
     R_after: float
+    largest: bool  # whether the largest margins are flipped, in place of the smallest
 
     @property
     def g_i(self) -> Signs:
@@ -207,8 +210,8 @@ def explain(
 ) -> PairStep:
     """Every quantity of one update, from the projections and the squared norms of x_i and x_j.
 
-    `selected` is False for a model that MMOH does not update for this pair. `R_after` is filled in by the model, which
-    projects the pair again.
+    `selected` is False for a model that MMOH does not update for this pair. `R_after` and the codes after the update
+    are filled in by the model, which projects the same vectors again.
     """
     r = len(p_i)
     br = dissimilar_threshold(beta, r)
@@ -229,5 +232,6 @@ def explain(
     return PairStep(
         s=s, alpha=alpha, beta=beta, C=C, p_i=p_i, p_j=p_j, h_i=h_i, h_j=h_j, D_h=D_h, R=R, flips=flips, H=H, G=G,
         sqrt_R=sqrt_R, loss=loss, norm2=norm2, ratio=ratio, tau=min(C, ratio) if updated else 0.0,  # Eq. (16)
-        updated=updated, degenerate=degenerate, columns=flips.bits if updated else flips.bits[:0], R_after=R,
+        updated=updated, degenerate=degenerate, columns=flips.bits if updated else flips.bits[:0],
+        h_i_after=h_i, h_j_after=h_j, R_after=R, largest=largest,
     )  # fmt: skip

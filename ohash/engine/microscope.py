@@ -5,7 +5,7 @@ The pair may be any of the stream, in any order, or two items of one's own; the 
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -30,9 +30,9 @@ KINDS: dict[str, Callable[[PairStep], bool]] = {
 
 @dataclass(frozen=True, eq=False)
 class PairView:
-    """Pair t, items i and j with similarity s: the step of each of the T models, and the same pair after it.
+    """Pair t, items i and j with similarity s: the step of each of the T models, and W (d, r) before and after it.
 
-    `W` holds the matrix (d, r) of each model before and after.
+    Of an experiment that takes up to `rounds` steps for one pair it is the first one; `left` is R after the last one.
     """
 
     t: int
@@ -40,8 +40,9 @@ class PairView:
     j: int
     s: int
     steps: list[PairStep]
-    after: list[PairStep]
     W: list[tuple[Matrix, Matrix]]
+    rounds: int
+    left: list[float]
 
     @property
     def W_norm2(self) -> list[tuple[float, float]]:
@@ -87,11 +88,12 @@ class Microscope:
         i, j, s = self._pair(t) if items is None else items
         Z = self._features(t)
         x_i, x_j = Z[_position("i", i, len(Z))], Z[_position("j", j, len(Z))]
-        before = _matrices(hasher)
+        before, rounds = _matrices(hasher), hasher.params.rounds
+        left = [step.R_after for step in _learn(hasher, x_i, x_j, s, what_if | {"dry_run": True})]
+        hasher.params = replace(hasher.params, rounds=1)
         steps = _learn(hasher, x_i, x_j, s, what_if)
         W = list(zip(before, _matrices(hasher), strict=True))
-        after = _learn(hasher, x_i, x_j, s, what_if | {"dry_run": True})
-        return PairView(t, i, j, s, steps, after, W)
+        return PairView(t, i, j, s, steps, W, rounds, left)
 
     def find(self, kind: str, start: int) -> int | None:
         """The first pair of a kind from `start` on, among the next SEARCHED ones; None if there is none."""

@@ -164,7 +164,10 @@ def _candidates(step: PairStep) -> Stage:
         tex = rf"p_0 = \lceil \beta r \rceil - D_h = \lceil {_n(br)} \rceil - {step.D_h} = {step.p0}"
         kind = "agree"
     pool = f"the {len(flips.pool)} bits that {kind}" if len(flips.pool) > 1 else f"the one bit that {kind}s"
-    text = f"Of {pool}, {step.p0} must be flipped; the cheapest have the smallest margin δ, whichever item it is of."
+    rule = "the cheapest have the smallest margin δ, whichever item it is of"
+    if step.largest:
+        rule = "the paper flips the cheapest, with the smallest margin δ, and this experiment those with the largest"
+    text = f"Of {pool}, {step.p0} must be flipped; {rule}."
     equations = (
         tex + r"\qquad \text{Eq. (17)}",
         r"\delta_k = \min(|w_k^T x_i|,\ |w_k^T x_j|)\qquad \text{Eq. (19)}",
@@ -263,7 +266,7 @@ def _score_parts(step: PairStep, c_i: Signs, c_j: Signs) -> str:
 
 
 def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
-    step, after = view.steps[model], view.after[model]
+    step = view.steps[model]
     if step.degenerate:
         return [Stage("No step", "The items to be flipped are zero vectors: no step can move their hyperplanes.")]
     capped = step.ratio > step.C
@@ -279,18 +282,24 @@ def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
         ),
         chart=step_size(step), height=150,
     )  # fmt: skip
-    told = "The loss of this pair is gone." if after.R == 0 else f"A loss of {after.R:.4g} is left."
+    told = "The loss of this pair is gone." if step.R_after == 0 else f"A loss of {step.R_after:.4g} is left."
+    if view.rounds > 1 and step.R_after > 0:
+        left = view.left[model]
+        told += f" This is the first of up to {view.rounds} steps for this pair; after the last one " + (
+            "its loss is gone." if left == 0 else f"a loss of {left:.4g} is left."
+        )
+    D_after = int((step.h_i_after != step.h_j_after).sum())
     moved = Stage(
         "Update",
         f"Columns of W that move: {len(step.columns)} of {len(step.h_i)}. Then the codes are computed again. {told}",
         (
             r"W \leftarrow W + \tau\, x (g - h)^T\qquad \text{Eq. (10)}",
             *_moved_column(step, *view.W[model]),
-            rf"D_h = {step.D_h} \to {after.D_h},\qquad R = {_n(step.R)} \to {_n(after.R)}",
+            rf"D_h = {step.D_h} \to {D_after},\qquad R = {_n(step.R)} \to {_n(step.R_after)}",
         ),
         *_strips(
-            {"hᵢ before": step.h_i, "hᵢ after": after.h_i, "hⱼ before": step.h_j, "hⱼ after": after.h_j},
-            (step.h_i != after.h_i) | (step.h_j != after.h_j), dark,
+            {"hᵢ before": step.h_i, "hᵢ after": step.h_i_after, "hⱼ before": step.h_j, "hⱼ after": step.h_j_after},
+            (step.h_i != step.h_i_after) | (step.h_j != step.h_j_after), dark,
         ),
     )  # fmt: skip
     return [size, moved]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from ohash.core.codes import sgn
 from ohash.engine.microscope import FAR, KINDS, Microscope
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
@@ -45,9 +46,29 @@ def test_every_pair_is_seen_as_the_run_learnt_it(values, changes):
         tau = np.reshape(trace.tau, -1)
         assert [step.tau for step in view.steps] == pytest.approx(tau.tolist(), rel=1e-6)
         assert [step.D_h for step in view.steps] == np.reshape(trace.D_h, -1).tolist()
-        for step, after in zip(view.steps, view.after, strict=True):
+        for step in view.steps:
             if step.tau == 0:
-                assert np.array_equal(step.h_i, after.h_i) and np.array_equal(step.h_j, after.h_j)
+                assert np.array_equal(step.h_i, step.h_i_after) and np.array_equal(step.h_j, step.h_j_after)
+
+
+@pytest.mark.parametrize("options", [{"center": "ema", "ema": 0.2}, {"rounds": 3}], ids=["moving mean", "rounds"])
+def test_the_pair_after_its_step_is_of_the_same_vectors_and_of_that_step_alone(options):
+    """Where the mean moves with the pair, the codes after it are still those of the vectors that were learnt."""
+    params = small(**options)
+    microscope, seen = Microscope(params), {"codes": 0, "steps": 0}
+    for t in range(40):
+        view, mean = microscope.view(t), microscope._before(t).mean.copy()
+        step, (before, after) = view.steps[0], view.W[0]
+        assert ((after - before) ** 2).sum() == pytest.approx(step.tau**2 * step.norm2, rel=1e-3)
+        Z = microscope._features(t)
+        codes = [sgn(after.T @ (Z[row] - mean)) for row in (view.i, view.j)]
+        assert np.array_equal(codes[0], step.h_i_after) and np.array_equal(codes[1], step.h_j_after)
+        seen["codes"] += step.updated
+        seen["steps"] += view.left[0] < step.R_after
+        assert view.left[0] == step.R_after or view.rounds > 1
+    assert seen["codes"] > 5 and bool(seen["steps"]) == ("rounds" in options)
+    left = microscope.find("loss left", 0)
+    assert left is None or microscope.view(left).left[0] > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -73,7 +94,7 @@ def test_what_if_changes_the_step_and_nothing_else():
     before, other, again = microscope.view(t), microscope.view(t, C=1e-4), microscope.view(t)
     assert other.steps[0].tau == pytest.approx(min(1e-4, before.steps[0].ratio))
     assert again.steps[0].tau == before.steps[0].tau
-    assert np.array_equal(again.after[0].h_i, before.after[0].h_i)
+    assert np.array_equal(again.steps[0].h_i_after, before.steps[0].h_i_after)
 
 
 def test_two_items_of_ones_own_take_the_place_of_the_pair():

@@ -1,6 +1,7 @@
 """The stages of an update: the numbers in the equations are those of the step, and what is drawn is what happened."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,7 @@ def step(s=-1, C=0.1, p_i=P_I, p_j=P_J, **options):
 
 def view_of(*steps):
     W = np.ones((3, 12)), np.full((3, 12), 2.0)
-    return PairView(0, 1, 2, steps[0].s, list(steps), list(steps), [W] * len(steps))
+    return PairView(0, 1, 2, steps[0].s, list(steps), [W] * len(steps), 1, [one.R_after for one in steps])
 
 
 def titles(*steps, model=0):
@@ -40,6 +41,20 @@ def test_a_pair_with_a_loss_goes_through_all_stages(s):
 def test_a_pair_without_loss_ends_with_it():
     far = step(p_i=np.ones(12), p_j=-np.ones(12))
     assert far.R == 0 and titles(far) == ALL[:2]
+
+
+def test_what_an_experiment_does_otherwise_than_the_paper_is_said():
+    one = step(largest=True)
+    told = {stage.title: stage.text for stage in stages(view_of(one), 0)}
+    assert told["Which bits to flip"].endswith("the smallest margin δ, and this experiment those with the largest.")
+    chosen = set(one.flips.bits.tolist())
+    delta = dict(zip(one.flips.pool.tolist(), one.flips.delta, strict=True))
+    assert min(delta[bit] for bit in chosen) > max(delta[bit] for bit in set(delta) - chosen)
+    thrice = replace(view_of(replace(step(), R_after=2.0)), rounds=3, left=[0.0])
+    assert stages(thrice, 0)[-1].text.endswith(
+        "the first of up to 3 steps for this pair; after the last one its loss is gone."
+    )
+    assert "up to" not in stages(view_of(replace(step(), R_after=2.0)), 0)[-1].text
 
 
 def test_zero_vectors_cannot_be_moved():
@@ -214,7 +229,7 @@ def test_every_vector_has_the_numbers_of_the_bits_concerned():
     x_i, x_j = rng.normal(size=5), rng.normal(size=5)
     one = explain(before.T @ x_i, before.T @ x_j, x_i @ x_i, x_j @ x_j, -1, alpha=0, beta=0.75, C=0.1)
     W = before + one.tau * (np.outer(x_i, one.g_i - one.h_i) + np.outer(x_j, one.g_j - one.h_j))
-    told = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [one], [(before, W)]), 0)}
+    told = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [(before, W)], 1, [0.0]), 0)}
     numbers = lambda text: [float(n) for n in re.findall(r"-?\d+\.?\d*", text)]  # noqa: E731
 
     k, a, b, delta = numbers(told["Which bits to flip"][2].split(",\\quad")[0])

@@ -277,9 +277,10 @@ class PassiveAggressive(LinearLearner):
                 *first[m], square_i, square_j, s, alpha=params.alpha, beta=params.beta, C=params.C,
                 selected=bool(trace.updated[0, m] | trace.degenerate[0, m]), largest=params.select == "largest",
             )  # fmt: skip
-            D_after = int((sgn(second[m][0]) != sgn(second[m][1])).sum())
-            R_after = similarity_loss(D_after, s, params.alpha, br)
-            steps.append(replace(step, R_after=R_after, columns=np.flatnonzero(moved[m])))
+            h_i, h_j = sgn(second[m][0]), sgn(second[m][1])
+            R_after = similarity_loss(int((h_i != h_j).sum()), s, params.alpha, br)
+            columns = np.flatnonzero(moved[m])
+            steps.append(replace(step, h_i_after=h_i, h_j_after=h_j, R_after=R_after, columns=columns))
         return steps
 
     def _project(self, m: int, pair: Reals, offset: bool) -> tuple[Reals, Reals]:
