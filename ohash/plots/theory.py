@@ -62,11 +62,17 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     more = digits + 2  # so that whoever multiplies what is shown gets what is shown
     tau = n(step.tau, more)
     norms = digits + max(0, math.ceil(math.log10(max(before, 1e-9) / max(abs(right), 1e-9))))  # as many after the point
+    look_equal = f"{left:.{digits}g}" == f"{right:.{digits}g}"
+    told = (
+        f"both are shown with {digits} digits."
+        if look_equal
+        else f"here the step is no larger than that, and they differ by {abs(left - right) / before:.1g} of ‖W‖²."
+    )
     return Stage(
         "Lemma 1 is an equality",
-        "At U = 0 both sides are the same number up to rounding: the left one from the step, the right one from the "
-        f"matrix before and after it; both are shown with {digits} digits. Added up over the run, this is the "
-        "certificate that Live draws under the cumulative loss.",
+        "At U = 0 both sides are the same number up to the rounding of W: the left one from the step, the right one "
+        f"from the matrix before and after it; {told} Added up over the run, this is the certificate that Live draws "
+        "under the cumulative loss.",
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",

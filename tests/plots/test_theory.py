@@ -47,6 +47,16 @@ def number(text):
     return float(mantissa) * 10 ** int(exponent.removesuffix("}") or 0)
 
 
+def test_where_the_rounding_of_w_is_as_large_as_the_step_lemma_1_says_by_how_much_its_sides_differ():
+    microscope = Microscope(experiment("digits", "oh", r=48, m=50, pairs=100))
+    view = microscope.view(microscope.find("update", 5), C=1e-5)
+    stage, before = theory(view, 0)[0], view.W_norm2[0][0]
+    left, right = (number(line.rsplit("= ", 1)[1]) for line in stage.tex[1:3])
+    share = float(re.search(r"differ by (\S+) of ‖W‖²", stage.text)[1])
+    assert left != right and "digits" not in stage.text
+    assert share == pytest.approx(abs(left - right) / before, rel=0.1) and share < 1e-6
+
+
 def test_both_sides_of_lemma_1_look_the_same_and_their_difference_is_measured():
     """In float32 the sixth digit differs: what is shown has the digits that agree, and says how many they are."""
     microscope = Microscope(experiment("digits", "oh", r=48, m=50, pairs=100))
