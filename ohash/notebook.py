@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 PICTURES, SIDE = 6, 32
 LONGEST_NAME = 24
 WIDTH, HEIGHT = 320, 48
+RIGHT, FOOT = 14, 14  # beside and below curves, for the ends of their axes
 HUES = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2")
 
 
@@ -61,7 +62,7 @@ def bars_html(caption: str, values: Sequence[float] | Floats, names: Sequence[st
 
 
 def curves_html(caption: str, curves: Mapping[str, tuple[Floats, Floats]]) -> str:
-    """Curves over one axis, each with a name; y runs from 0 to 1."""
+    """Curves of scores over the pairs, each with a name; the ends of both axes are told, and y runs from 0 to 1."""
     drawn = {name: (x, y) for name, (x, y) in curves.items() if np.isfinite(y).sum() > 1}
     if not drawn:
         return ""
@@ -73,12 +74,22 @@ def curves_html(caption: str, curves: Mapping[str, tuple[Floats, Floats]]) -> st
         points = " ".join(f"{u:.1f},{v:.1f}" for u, v in places)
         lines.append(f'<polyline points="{points}" fill="none" stroke="{hue}" stroke-width="1.5"/>')
         words.append(f'<span style="color:{hue}">{escape(name)}</span>')
-    return _svg(caption, WIDTH, "".join(lines)) + "<br/>" + " · ".join(words)
+    drawing = _axes(f"{end:,.0f} pairs") + "".join(lines)
+    return _svg(caption, WIDTH + RIGHT, drawing, HEIGHT + FOOT) + "<br/>" + " · ".join(words)
 
 
-def _svg(caption: str, width: int, drawing: str) -> str:
+def _axes(end: str) -> str:
+    """Lines at 0 and 1 with their numbers on the right, and the ends of the x axis below."""
+    levels = "".join(f'<path d="M0 {y}H{WIDTH}" stroke="#888" stroke-width=".5"/>' for y in (0.5, HEIGHT))
+    ends = ((WIDTH + 4, 9, "start", "1"), (WIDTH + 4, HEIGHT, "start", "0"))
+    feet = ((0, HEIGHT + FOOT - 2, "start", "0"), (WIDTH, HEIGHT + FOOT - 2, "end", end))
+    words = (f'<text x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>' for x, y, anchor, text in (*ends, *feet))
+    return f'{levels}<g font-size="10" fill="currentColor">{"".join(words)}</g>'
+
+
+def _svg(caption: str, width: int, drawing: str, height: int = HEIGHT) -> str:
     text = escape(caption)
     return (
-        f'<svg width="{width}" height="{HEIGHT}" role="img" aria-label="{text}"><title>{text}</title>{drawing}</svg>'
+        f'<svg width="{width}" height="{height}" role="img" aria-label="{text}"><title>{text}</title>{drawing}</svg>'
         f"<br/><small>{text}</small>"
     )
