@@ -372,7 +372,7 @@ def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
     longest = max(lengths, key=lambda one: one.truth)
     if longest.truth < best.truth + min(WORTH, WORTH_SHARE * best.truth):
         return ""
-    method = "it" if longest.entry == best.entry else snapshot.names[longest.entry]
+    method = snapshot.names[longest.entry]  # sentences about others may stand in between
     return f" At {longest.bits} bits{_first_seed(snapshot)} {method} reaches {score_text(longest.truth)}."
 
 

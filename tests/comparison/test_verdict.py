@@ -256,10 +256,10 @@ def test_more_bits_are_worth_a_word():
         for bits, gain in ((16, -0.1), (64, 0.0), (256, 0.1))
     )
     longer = ComparisonSnapshot(**{**vars(now), "lengths": lengths})
-    assert "At 256 bits it reaches .7" in sentences(longer)["To follow your labels"]
+    assert "At 256 bits OH reaches .7" in sentences(longer)["To follow your labels"]
     two = snapshot({"oh": 0.6, "itq": 0.5}, seeds=(0, 1))
     of_the_first = ComparisonSnapshot(**{**vars(two), "lengths": lengths})
-    assert "At 256 bits, with the first seed, it reaches .7" in sentences(of_the_first)["To follow your labels"]
+    assert "At 256 bits, with the first seed, OH reaches .7" in sentences(of_the_first)["To follow your labels"]
     assert "the first of 2 seeds" in by_bits(of_the_first).caption
 
 
