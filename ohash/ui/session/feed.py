@@ -1,7 +1,7 @@
 """Pictures of a run for the one who watches it, fetched by her browser: each tells what differs from the one it shows.
 
 A picture by way of Streamlit is a run of the script, for which the browser renders the whole page three or four times;
-that takes longer than to draw four charts. So Streamlit draws the charts about once a second, and the browser fetches
+that takes longer than to draw four charts. So Streamlit draws the charts every two seconds, and the browser fetches
 what has changed in between. Where it cannot, nothing is fetched, and Streamlit draws all pictures.
 """
 
