@@ -10,7 +10,7 @@ import numpy as np
 from ohash.core.arrays import Array
 from ohash.models.base import HasherSpec
 
-ROWS, COLUMNS, PAIRS, BITS = 200, 12, 150, 11
+ROWS, COLUMNS, PAIRS, BITS, ITERATIONS = 200, 12, 150, 11, 10
 
 
 class ContractError(Exception):
@@ -49,9 +49,13 @@ class Case:
         return self.sample[0]
 
     def build(self, **options: Any) -> Any:
-        """A new model of few bits that has seen nothing."""
-        wanted = {"r": BITS, "seed": 5, "dims": "first r"} | dict(self.choices) | options
-        return self.spec.build(self.spec.params(**{k: v for k, v in wanted.items() if k in self.spec.table}))
+        """A new model of few bits and few iterations that has seen nothing."""
+        table = self.spec.table
+        wanted = {"r": BITS, "seed": 5, "dims": "first r"}
+        if "iterations" in table and table["iterations"].lo <= ITERATIONS < table["iterations"].default:
+            wanted["iterations"] = ITERATIONS
+        wanted |= dict(self.choices) | options
+        return self.spec.build(self.spec.params(**{k: v for k, v in wanted.items() if k in table}))
 
     def teach(self, model: Any) -> Any:
         """Give it what it consumes; what it returns for pairs is its trace."""

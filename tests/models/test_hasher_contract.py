@@ -34,8 +34,7 @@ def build(key, **options):
     spec = SPECS[key]
     if spec.missing:
         pytest.skip(f"needs {spec.missing}")
-    wanted = {"r": R, "seed": 5, "dims": "first r"} | options  # dims: `sign` has d bits otherwise
-    return spec.build(spec.params(**{name: value for name, value in wanted.items() if name in spec.table}))
+    return contract.Case(spec).build(r=R, **options)
 
 
 def teach(key, model):
