@@ -16,5 +16,10 @@ def alternate(values: Iterable[Any], start: int = 0) -> list[Any]:
     return [value if at % 2 == start else _slow(value) for at, value in enumerate(values)]
 
 
+def share(values: Iterable[Any], part: int, of: int) -> list[Any]:
+    """All values, one in `of` of them not marked slow: as many tests of the same cases take a part each."""
+    return [value if at % of == part else _slow(value) for at, value in enumerate(values)]
+
+
 def _slow(value: Any) -> Any:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)

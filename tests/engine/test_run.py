@@ -11,12 +11,12 @@ from ohash.engine.run import Run, run
 from ohash.models.registry import find
 from tests.engine.cases import CASES, CHANGES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
-from tests.selection import alternate, first
+from tests.selection import first, share
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
-@pytest.mark.parametrize("name", alternate(CASES, 1))
+@pytest.mark.parametrize("name", share(CASES, 1, of=3))
 def test_results_do_not_depend_on_chunks(name):
     for seed in range(2):
         chunks = np.random.default_rng(seed).integers(1, 90, 50)

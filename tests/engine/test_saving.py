@@ -13,12 +13,12 @@ from ohash.models.registry import hashers
 from ohash.streams.dataset import Dataset
 from tests.engine.cases import CASES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
-from tests.selection import alternate
+from tests.selection import share
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
-@pytest.mark.parametrize("name", alternate(CASES))
+@pytest.mark.parametrize("name", share(CASES, 0, of=3))
 def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path):
     params = case(name)
     going = Run(params)
@@ -33,7 +33,7 @@ def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path)
     assert_same(finish(going, [37]), finished_run(name))
 
 
-@pytest.mark.parametrize("name", alternate(CASES))
+@pytest.mark.parametrize("name", share(CASES, 2, of=3))
 def test_a_copy_goes_on_as_the_run_does_and_neither_touches_the_other(name):
     first = Run(case(name))
     for at in (0, 31, 401):

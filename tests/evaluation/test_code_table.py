@@ -7,6 +7,7 @@ from ohash import MMOH, OH
 from ohash.core.codes import Codes, pack, sgn, unpack
 from ohash.evaluation.code_table import CodeTable
 from ohash.models.quantizers.random_codes import RandomCodes, RandomCodesParams
+from tests.selection import alternate
 
 
 def data(n=301, d=33, dtype=np.float32):
@@ -43,7 +44,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("kept", [True, False])
-@pytest.mark.parametrize("build", MODELS)
+@pytest.mark.parametrize("build", alternate(MODELS))
 def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(build, kept, monkeypatch):
     X, model = data(), build()
     if not kept:  # projections are computed, used and thrown away

@@ -36,7 +36,7 @@ def same_columns(one, other):
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
 
 
-@pytest.mark.parametrize("center", first(CENTRINGS, 2))
+@pytest.mark.parametrize("center", first(CENTRINGS))
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("T", first([3, None]))
 def test_the_chunking_does_not_show(T, dtype, center):

@@ -29,7 +29,7 @@ def bits(model):
     return json.dumps(values, sort_keys=True), {name: array.tobytes() for name, array in arrays.items()}
 
 
-@pytest.mark.parametrize("center", first(CENTRINGS, 2))
+@pytest.mark.parametrize("center", first(CENTRINGS))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("T", first([3, None]))
 def test_every_field(T, dtype, center):

@@ -16,6 +16,7 @@ from ohash.models import contract, registry
 from ohash.plots.live import charts
 from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import code_for as sweep_code
+from tests.selection import alternate
 
 RIGHT = template("mine")
 
@@ -139,7 +140,7 @@ MORE_MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "sentence"), MORE_MISTAKES)
+@pytest.mark.parametrize(("before", "after", "sentence"), alternate(MORE_MISTAKES))
 def test_an_error_is_a_sentence_that_says_what_to_write(own, capsys, before, after, sentence):
     source = RIGHT.replace("    def _learn_pair", BEGIN) if "_v" in after and "_setup" not in after else RIGHT
     own.write_text(source.replace(before, after))

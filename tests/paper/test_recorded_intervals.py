@@ -20,6 +20,7 @@ def shipped_findings(recording):
     return measured, [judge_claim(one, measured) for one in CLAIMS if one.figures]
 
 
+@pytest.mark.slow
 def test_the_shipped_intervals_spare_the_first_visit_every_bootstrap(monkeypatch):
     recording = read_recording()
     monkeypatch.setattr(stats, "bootstrap", lambda *_, **__: pytest.fail("record again: an interval is missing"))

@@ -166,6 +166,7 @@ def test_the_table_of_the_data_says_whose_neighbours_are_similar(tmp_path):
     assert [row[-1] for row in rows if "LabelMe" in row[0]] == ["either is among the other's nearest 5 %"]
 
 
+@pytest.mark.slow
 def test_the_axis_titles_and_names_of_all_methods_fit_on_a_phone(tmp_path):
     measured = Measurements(Store(tmp_path), FULL, read_recording())
     for figure in (FIGURES["methods"], FIGURES["texts"]):

@@ -16,6 +16,7 @@ from ohash.plots.renderers.plotly import figure
 from ohash.plots.thinning import thin
 from tests.plots.moments import picture
 from tests.plots.parts import names
+from tests.selection import first
 
 
 @pytest.mark.slow
@@ -147,7 +148,7 @@ def sliders_played_with(times):
         yield charts.quality(now, ghosts=ghosts)
 
 
-@pytest.mark.parametrize("width", [240, 380, 500, 900])
+@pytest.mark.parametrize("width", first([380, 240, 500, 900], 2))
 def test_labels_of_runs_left_within_seconds_lie_on_no_line_and_on_no_other(width):
     shown = 0
     for chart in sliders_played_with(20):
@@ -177,7 +178,12 @@ def on_screen(chart, drawn, width, height):
     return width - grid["left"] - grid["right"], height - grid["top"] - grid["bottom"], size, shown
 
 
-@pytest.mark.parametrize("screen", [(1280, 800), (1920, 1080), (1024, 768), (844, 500), (2560, 1300), (390, 844)])
+SCREENS = [(1280, 800), (1920, 1080), (1024, 768), (844, 500), (2560, 1300), (390, 844)]
+
+
+@pytest.mark.parametrize(
+    "screen", [pytest.param(one, marks=[pytest.mark.slow] * (one[0] not in (1280, 390))) for one in SCREENS]
+)
 def test_on_a_full_screen_labels_are_placed_anew(screen):
     shown = on_page = 0
     for chart in sliders_played_with(20):

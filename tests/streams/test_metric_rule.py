@@ -13,6 +13,7 @@ from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
 from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity import metric as metric_module
 from ohash.streams.similarity.metric import MetricSimilarity
+from tests.selection import first
 from tests.streams.drawn import kind_of, uniform_p
 from tests.streams.stream_data import all_pairs, grouped, source_of, whole
 
@@ -125,7 +126,7 @@ def test_hardly_any_pair_that_is_not_similar_is_not_listed(monkeypatch):
     assert (i != j).all()
 
 
-@pytest.mark.parametrize("block", [pytest.param(7, marks=pytest.mark.slow), 64, 1000])
+@pytest.mark.parametrize("block", first([64, 7, 1000]))
 def test_metric_rule_does_not_depend_on_the_block(monkeypatch, block):
     dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(150, 8)), queries=(5, 5))
     straight = source_of(dataset, "metric")

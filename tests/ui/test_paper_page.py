@@ -118,6 +118,7 @@ def test_the_profile_is_in_the_address() -> None:
     assert page(profile="nonsense").query_params["profile"] == "full"
 
 
+@pytest.mark.slow
 def test_the_files_hold_what_was_measured(home: Path) -> None:
     results = paper.load_results(Store(home), TINY)
     assert "\\toprule" in paper._latex(results) and paper._figures_as_zip(results)[:2] == b"PK"

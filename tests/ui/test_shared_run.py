@@ -44,6 +44,7 @@ def test_who_pauses_gets_a_run_of_her_own_that_stands_where_the_shared_one_was(t
     one, other = tabs
     shared = live_run.runner(one)
     assert live_run.runner(other) is shared
+    shared.pace(2000.0)
     until(lambda: (now := shared.snapshot()) is not None and now.t > 20)
     seen = displayed_snapshot(other, shared)
     transport.play_pause(other, again=False)
@@ -63,6 +64,7 @@ def test_who_changes_something_learns_no_pair_again(
     one, other = tabs
     shared = live_run.runner(one)
     assert live_run.runner(other) is shared
+    shared.pace(2000.0)
     until(lambda: (now := shared.snapshot()) is not None and now.t > 500)
     learn, began = Run._learn, {}
     monkeypatch.setattr(Run, "_learn", lambda run, at, stop: (began.setdefault(run, at), learn(run, at, stop)))
