@@ -2,6 +2,7 @@
 
 import gc
 import os
+import resource
 from collections.abc import Iterator
 from unittest import mock
 
@@ -74,3 +75,12 @@ def no_plugins(own_environment: None) -> Iterator[None]:
     with mock.patch.dict(os.environ, {registry.PLUGINS: ""}):
         yield
     forget_plugins()
+
+
+@pytest.fixture
+def small_disk() -> Iterator[None]:
+    """No file of this process may grow beyond 2 kB."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

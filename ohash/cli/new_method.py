@@ -13,6 +13,8 @@ import argparse
 import re
 from pathlib import Path
 
+from ohash.runtime.files import write_file
+
 TEMPLATE = '''"""MyMethod: a perceptron step for every bit that disagrees with a pair, as long as its loss."""
 from dataclasses import dataclass
 
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"file must be a name like my_method.py, got {file}")
     if file.exists():
         raise ValueError(f"{file} exists already, and is left as it is")
-    file.write_text(template(key), encoding="utf-8")
+    write_file(file, template(key))
     print(
         f"{file} holds the method {key!r}, and runs as it is. Next:\n"
         f"  python3 -m ohash check {file}\n"

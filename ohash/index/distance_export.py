@@ -16,6 +16,7 @@ from ohash.index.export import map_steps
 from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
 from ohash.models.registry import find
 from ohash.runtime.archive import save_arrays
+from ohash.runtime.files import replacing, write_file
 from ohash.runtime.frames import Arrays
 
 ITEMS_FILE = "items.npz"
@@ -97,8 +98,8 @@ def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path
     ]  # fmt: skip
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "search.py").write_text("\n".join(lines) + "\n")
-    with (folder / ITEMS_FILE).open("wb") as file:
+    write_file(folder / "search.py", "\n".join(lines) + "\n")
+    with replacing(folder / ITEMS_FILE) as file:
         save_arrays(file, arrays)
     return [folder / "search.py", folder / ITEMS_FILE]
 

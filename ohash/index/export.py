@@ -38,6 +38,7 @@ from ohash.index.engines.faiss import binary_index
 from ohash.index.engines.pgvector import bit_strings
 from ohash.models.base import LinearHasher, OnlineHasher
 from ohash.runtime.archive import save_arrays
+from ohash.runtime.files import replacing, write_file
 from ohash.runtime.frames import Arrays
 
 TARGETS = tuple(engines())
@@ -94,8 +95,8 @@ def write_codes(
     files = engine.write(packed, facts, folder)
     note = {"rows": len(packed), "bits": R, "models": facts.models, **engine.note(facts)}
     files += [folder / f"{target}.json", folder / f"{target}.md"]
-    files[-2].write_text(json.dumps(note, indent=2) + "\n")
-    files[-1].write_text(page_text(engine, facts), encoding="utf-8")
+    write_file(files[-2], json.dumps(note, indent=2) + "\n")
+    write_file(files[-1], page_text(engine, facts))
     return files
 
 
@@ -193,10 +194,10 @@ def write_encoder(
     source, arrays = numpy_encoder(model, bitorder, targets)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "encoder.py").write_text(source)
-    with (folder / ENCODER_FILE).open("wb") as file:
+    write_file(folder / "encoder.py", source)
+    with replacing(folder / ENCODER_FILE) as file:
         save_arrays(file, arrays)
-    (folder / "encoder.md").write_text(ENCODER_PAGE, encoding="utf-8")
+    write_file(folder / "encoder.md", ENCODER_PAGE)
     return [folder / "encoder.py", folder / ENCODER_FILE, folder / "encoder.md"]
 
 

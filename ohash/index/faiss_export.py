@@ -23,6 +23,7 @@ from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
 from ohash.runtime.archive import save_arrays
+from ohash.runtime.files import replacing, write_file
 from ohash.runtime.frames import Arrays
 
 PAGE = """\
@@ -70,10 +71,10 @@ def write_faiss(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]
     folder.mkdir(parents=True, exist_ok=True)
     import faiss  # noqa: PLC0415
 
-    faiss.write_index(index, str(folder / INDEX_FILE))
+    write_file(folder / INDEX_FILE, faiss.serialize_index(index).data)
     feature_map: Any = getattr(model, "feature_map", None)
     steps, arrays = map_steps(feature_map) if feature_map is not None else ([], {})
-    (folder / QUERIES_FILE).write_text(_queries(steps, index.d))
+    write_file(folder / QUERIES_FILE, _queries(steps, index.d))
     files = [folder / INDEX_FILE, folder / QUERIES_FILE]
     if steps:
         _save(folder / ARRAYS_FILE, arrays)
@@ -83,8 +84,8 @@ def write_faiss(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]
         "read": f"faiss.read_index('{INDEX_FILE}').search(queries.prepare(X), k)",
     }  # fmt: skip
     files += [folder / "faiss.json", folder / "faiss.md"]
-    files[-2].write_text(json.dumps(note, indent=2) + "\n")
-    files[-1].write_text(PAGE.format(rows=len(Z), title=note["method"]), encoding="utf-8")
+    write_file(files[-2], json.dumps(note, indent=2) + "\n")
+    write_file(files[-1], PAGE.format(rows=len(Z), title=note["method"]))
     return files
 
 
@@ -155,5 +156,5 @@ def _queries(steps: list[str], d: int) -> str:
 
 
 def _save(file: Path, arrays: Arrays | dict[str, npt.NDArray[Any]]) -> None:
-    with file.open("wb") as stream:
+    with replacing(file) as stream:
         save_arrays(stream, arrays)

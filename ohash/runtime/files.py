@@ -20,7 +20,8 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     path = path.resolve() if ours else path  # a link stays a link
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with fresh.open("xb") if ours else path.open("wb") as file:
+        # "+": into other files NumPy writes past Python, and its error does not say what the system said
+        with fresh.open("x+b") if ours else path.open("wb") as file:
             yield file
             file.flush()
             if ours:
@@ -38,7 +39,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             fresh.unlink(missing_ok=True)
 
 
-def write_file(path: str | Path, content: str | bytes) -> None:
+def write_file(path: str | Path, content: str | bytes | memoryview) -> None:
     """Write a file whole or not at all; text as UTF-8."""
     with replacing(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)

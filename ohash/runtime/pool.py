@@ -4,6 +4,7 @@ A worker that dies takes nothing with it: its task is given to a new worker once
 start when they are needed and stay, with their data and compiled kernels loaded.
 """
 
+import logging
 import os
 import queue
 import threading
@@ -14,6 +15,7 @@ from typing import Any
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.worker import Worker, WorkerDiedError
 
+LOG = logging.getLogger(__name__)
 TRIES = 2
 
 
@@ -162,6 +164,7 @@ class WorkerPool(Executor):
                 elif left == 1:
                     job.set_exception(WorkerDiedError(f"{error}; it was tried {TRIES} times"))
                 else:
+                    LOG.warning("%s; a new process does it again", error)
                     continue
             except BaseException as error:  # whatever it is, it belongs to who waits
                 job.set_exception(error)

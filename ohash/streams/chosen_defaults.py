@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ohash.runtime.files import write_file
+
 FILE = Path(__file__).with_suffix(".json")
 FEATURES = ("kernel", "normalize")  # fields of DatasetSpec; the other values are its `defaults`
 
@@ -35,4 +37,4 @@ def read_chosen_defaults() -> dict[str, dict[str, Any]]:
 
 def write_chosen_defaults(entries: dict[str, dict[str, Any]]) -> None:
     """Write the file anew, sorted by key."""
-    FILE.write_text(json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(FILE, json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n")

@@ -10,7 +10,6 @@ precision. ``linear``: int8 = x / scale, one scale per column, for embeddings of
 import hashlib
 import io
 import lzma
-import os
 import re
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Singles
+from ohash.runtime.files import replacing
 from ohash.runtime.frames import Arrays
 from ohash.streams.data_folder import peek_size
 
@@ -128,20 +128,15 @@ def recorded_checksums(folder: Path) -> dict[str, str]:
 
 def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write `arrays` to `path` atomically."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w") as archive:
-            for name in sorted(arrays):
-                content = io.BytesIO()
-                np.save(content, arrays[name], allow_pickle=False)
-                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                entry.compress_type = zipfile.ZIP_LZMA
-                entry.create_system = 3  # the same on Windows as elsewhere
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, content.getvalue())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name in sorted(arrays):
+            content = io.BytesIO()
+            np.save(content, arrays[name], allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_LZMA
+            entry.create_system = 3  # the same on Windows as elsewhere
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content.getvalue())
 
 
 def missing_sample(file: str, name: str) -> str:

@@ -9,6 +9,7 @@ import ohash
 from ohash.cli.main import main
 from ohash.core.codes import pack
 from ohash.index.export import (
+    TARGETS,
     concatenate_models,
     to_faiss,
     to_milvus,
@@ -81,6 +82,19 @@ def test_a_page_of_several_models_says_that_the_engine_has_another_distance(tmp_
 def test_the_command_says_so_too(tmp_path, capsys, key, said):
     assert exported(tmp_path, key, "--export", "pgvector")[0] == 0
     assert ("the engines rank by the sum over the models" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_export_that_finds_no_room_leaves_the_one_of_before(tmp_path, request, target):
+    if target == "faiss":
+        pytest.importorskip("faiss")
+    write_codes(CODES, target, tmp_path, r=13)
+    (codes,) = (file for file in tmp_path.iterdir() if file.stem == "codes")
+    before = codes.read_bytes()
+    request.getfixturevalue("small_disk")
+    with pytest.raises(OSError, match=f"File too large: '.*{codes.name}'"):
+        write_codes(RNG.integers(0, 256, (5000, 2), np.uint8), target, tmp_path)
+    assert codes.read_bytes() == before and not list(tmp_path.glob(".*"))
 
 
 def test_refusals(tmp_path):

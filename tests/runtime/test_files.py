@@ -1,22 +1,11 @@
 """A file is written whole or not at all: a full disk costs neither the file of before nor a half of a new one."""
 
 import os
-import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ohash.runtime.files import replacing, write_file
-
-
-@pytest.fixture
-def small_disk() -> Iterator[None]:
-    """No file of this process may grow beyond 2 kB."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.usefixtures("small_disk")

@@ -201,7 +201,7 @@ def test_shutdown_can_stop_everything():
 
 
 @pytest.mark.slow
-def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(monkeypatch):
+def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(monkeypatch, capsys):
     workers = []
     start = Worker.__init__
 
@@ -222,6 +222,8 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         X, _ = points()
         assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
         assert len(workers) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "signal 9 (out of memory?)" in line and line.endswith("; a new process does it again")
 
 
 @pytest.mark.slow

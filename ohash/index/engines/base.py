@@ -19,6 +19,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes
 from ohash.index.bit_words import BitOrder, reorder_bits
+from ohash.runtime.files import replacing
 
 CODES_FILE = "codes.npy"
 
@@ -79,7 +80,8 @@ class Engine(ABC):
 
     def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
         """Write the codes, little-endian (n, width), in the form that the engine loads; codes.npy unless overridden."""
-        np.save(folder / CODES_FILE, reorder_bits(packed, facts.bitorder), allow_pickle=False)
+        with replacing(folder / CODES_FILE) as file:
+            np.save(file, reorder_bits(packed, facts.bitorder), allow_pickle=False)
         return [folder / CODES_FILE]
 
     @abstractmethod

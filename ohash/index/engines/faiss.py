@@ -7,6 +7,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes
 from ohash.index.engines.base import RERANK, CodeFacts, Engine, Statement, size_statement
+from ohash.runtime.files import write_file
 
 FILE = "codes.faiss"
 
@@ -20,7 +21,7 @@ class Faiss(Engine):
 
     def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
         """Write the index itself."""
-        import_faiss().write_index_binary(binary_index(packed), str(folder / FILE))
+        write_file(folder / FILE, import_faiss().serialize_index_binary(binary_index(packed)).data)
         return [folder / FILE]
 
     def note(self, facts: CodeFacts) -> dict[str, str | int]:

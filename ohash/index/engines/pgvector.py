@@ -11,6 +11,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes
 from ohash.index.engines.base import CodeFacts, Engine, Statement, environment
+from ohash.runtime.files import replacing
 
 FILE = "codes.sql"
 ROWS_PER_BLOCK = 16384  # rows turned into text at a time
@@ -66,8 +67,8 @@ class Pgvector(Engine):
 
     def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
         """Write SQL for psql."""
-        with (folder / FILE).open("w") as file:
-            file.writelines(sql_lines(packed, facts.bits))
+        with replacing(folder / FILE) as file:
+            file.writelines(line.encode() for line in sql_lines(packed, facts.bits))
         return [folder / FILE]
 
     def note(self, facts: CodeFacts) -> dict[str, str | int]:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Rows, Singles
+from ohash.runtime.files import replacing, write_file
 from ohash.runtime.frames import Arrays
 from ohash.streams import wordllama
 from ohash.streams.annotations import PairList
@@ -198,11 +199,13 @@ def build_full(folder: Path, sources: Path | None = None) -> list[Path]:
     i, j = (np.asarray(packages.names)[side] for side in packages.pairs[shuffle(len(packages.pairs))].T)
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / name for name in ("debian.parquet", "debian-pairs.parquet", "debian.toml")]
-    pq.write_table(pa.table(columns), files[0])
-    pq.write_table(pa.table({"i": i, "j": j}), files[1])
-    files[2].write_text(
+    for path, table in zip(files, (pa.table(columns), pa.table({"i": i, "j": j})), strict=False):
+        with replacing(path) as file:
+            pq.write_table(table, file)
+    write_file(
+        files[2],
         f'title = "Debian packages, all {len(packages.names):,}"\npairs = "{files[1].name}"\nmetric = "cosine"\n'
-        f'licence = "{LICENCE}"\ncite = "{CITE}"\nnote = "{NOTE}"\n'
+        f'licence = "{LICENCE}"\ncite = "{CITE}"\nnote = "{NOTE}"\n',
     )
     return files
 
