@@ -17,7 +17,20 @@ if (!window.ohashClass) {
   let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, turned = 0, busy = false;
   let heard = performance.now();
   let left = null, tries = 0;  // the place before the last one, and how often it was left for that
-  const detached = () => sessionStorage.getItem("ohash.follows") === "no";
+  // Whoever leaves has left in every window that she opens from then on, also when she has closed her browser, until
+  // she follows again or another class begins. A window that is open already keeps to its own choice.
+  const FOLLOWS = "ohash.follows", LEFT = "ohash.left";
+  let room = "";  // the class, as the server calls it
+  const detached = () => sessionStorage.getItem(FOLLOWS) === "no";
+  const follow = (on) => {
+    sessionStorage.setItem(FOLLOWS, on ? "yes" : "no");
+    on ? localStorage.removeItem(LEFT) : localStorage.setItem(LEFT, room);
+  };
+  const meet = (name) => {
+    room = name;
+    if (sessionStorage.getItem(FOLLOWS)) return;
+    sessionStorage.setItem(FOLLOWS, localStorage.getItem(LEFT) === room ? "no" : "yes");
+  };
   // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
   const claims = new URLSearchParams(location.search).has("key");
   const waits = () => claims && performance.now() < 15000;
@@ -131,6 +144,7 @@ if (!window.ohashClass) {
   const hear = (answer, sent) => {
     if (answer.number < mine) [told, mine] = [null, -1];  // the server was started again, and has forgotten
     [owner, known] = [answer.owner, answer.number];
+    meet(answer.class);
     if (owner) dropKey();
     if (sent !== null && answer.place === sent) {
       [told, mine] = [sent, answer.number];
@@ -183,7 +197,7 @@ if (!window.ohashClass) {
       [stops, told, refused] = [!leads, null, null];
       show(leads ? "The class follows you." : "", leads ? "Stop" : "Follow me");
     } else {
-      sessionStorage.setItem("ohash.follows", detached() ? "yes" : "no");
+      follow(detached());
       sessionStorage.removeItem("ohash.been");
     }
     asked = -ASK;

@@ -43,6 +43,7 @@ async def place(request: Request) -> Response:
     now, number = classroom().now
     followed, away = classroom().followed, classroom().away
     answer = {"owner": owner, "place": now if owner else followed, "number": number, "away": away}
+    answer["class"] = classroom().key
     return JSONResponse(answer, headers={"cache-control": "no-store"})
 
 

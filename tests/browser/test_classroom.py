@@ -402,6 +402,34 @@ def test_the_bar_of_the_class_is_dark_where_the_page_is(lecturer: Any, classroom
         lecturer.emulate_media(color_scheme=None)
 
 
+def test_whoever_has_left_has_left_in_windows_that_she_opens_later(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
+    lead_from(lecturer, classroom)
+    follow(student, classroom)
+    other = student.context.new_page()
+    follow(other, classroom)
+    student.get_by_role("button", name="Leave").click()
+    student.get_by_role("button", name="Follow the lecturer").wait_for()
+    student.get_by_role("link", name="Learn", exact=True).first.click()
+    with student.context.expect_page() as opens:
+        student.locator(".playground .elsewhere").get_by_role("link", name="Live").click()
+    hers = opens.value
+    hers.get_by_role("button", name="Follow the lecturer").wait_for()
+    hers.wait_for_timeout(3000)
+    assert "playground-blobs" in where(hers), "her own points"
+    assert other.get_by_text("You follow the lecturer.").is_visible(), "a window keeps to its own choice"
+    for page in (student, other, hers):
+        page.close()
+    back = student.context.new_page()
+    back.goto(f"{classroom.url}/data")
+    back.get_by_role("button", name="Follow the lecturer").click()
+    until(lambda: "r=32" in where(back), "she follows again")
+    later = student.context.new_page()
+    later.goto(f"{classroom.url}/data")
+    until(lambda: "r=32" in where(later), "and so does a window that she opens now")
+
+
 def test_a_student_follows_leaves_and_comes_back(lecturer: Any, student: Any, classroom: Dashboard) -> None:
     lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&pairs=2000&r=32&key={KEY}")
     LivePage(lecturer)

@@ -1,5 +1,6 @@
 """What a class shares: the page of the lecturer, which others may follow, and a board of results; in memory only."""
 
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ class Classroom:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Nobody leads, and the board is empty; `clock` is replaced in tests."""
+        self.key = secrets.token_hex(8)  # by which a browser knows that it has left this class, and no other
         self._lock = threading.Lock()
         self._clock = clock
         self._now = "", 0
