@@ -13,6 +13,8 @@ from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 
 NAMED = ("dataset", "method")
+# What is searched, and by whom it is asked; the truth is told apart from them.
+JUDGING = ("train", "later_items", "drift", "drift_at", "drift_size", "database", "judged_by")
 
 
 def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
@@ -79,8 +81,26 @@ def change_text(numbers: Mapping[str, float], column: str) -> str:
 
 def truth_of(now: Snapshot) -> str:
     """What the labels of this run are called."""
+    return _truth(now.similar_by, now.params)
+
+
+def _truth(similar_by: str, params: ExperimentParams) -> str:
     names = {"label": "labels", "track": "tracks", "metric": "near neighbours", "topk": "near neighbours"}
-    return names.get(now.similar_by, "your pairs" if now.params.content else "the given pairs")
+    return names.get(similar_by, "your pairs" if params.content else "the given pairs")
+
+
+def judged_on(params: ExperimentParams, similar_by: str) -> str:
+    """What a score of a run is measured on beside its data: only scores on the same can be ranked.
+
+    >>> from ohash.engine.params import experiment
+    >>> judged_on(experiment("digits", r=8), "label"), judged_on(experiment("digits", database="seen"), "topk")
+    ('labels', '10 near neighbours, database = seen')
+    """
+    values, rows = flat(params), rows_of(params)
+    others = [key for key in JUDGING if rows[key].is_active(values) and values[key] != rows[key].default]
+    truth = _truth(similar_by, params)
+    parts = [f"{params.stream.top_k} {truth}" if similar_by == "topk" else truth]
+    return ", ".join(parts + [f"{rows[key].title} = {_value(rows, key, values[key])}" for key in others])
 
 
 def title_of(params: ExperimentParams) -> str:

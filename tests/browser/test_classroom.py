@@ -1,5 +1,6 @@
 """A class with a real lecturer and a real student: follow me, leave, come back; and the board."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -428,6 +429,43 @@ def test_whoever_has_left_has_left_in_windows_that_she_opens_later(
     later = student.context.new_page()
     later.goto(f"{classroom.url}/data")
     until(lambda: "r=32" in where(later), "and so does a window that she opens now")
+
+
+def enter_board(page: Any, name: str) -> str:
+    """Put the run of a page on the board; returns the answer, once all of it is to be seen."""
+    live = LivePage(page)
+    live.until(lambda: "done" in live.status, what="the end of the run")
+    live.press("Share")
+    menu = page.locator("[data-testid=stPopoverBody]").filter(visible=True)
+    menu.get_by_label("Name on the board").fill(name)
+    menu.get_by_label("Name on the board").press("Enter")
+    menu.get_by_role("button", name="Enter this run").click()
+    answer = menu.get_by_text(re.compile("is on the board with|the board takes at most"))
+    answer.wait_for()
+
+    def whole() -> bool:
+        box, frame = answer.bounding_box(), menu.bounding_box()
+        return bool(frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"])
+
+    until(whole, "the answer is inside the menu, wherever that was scrolled to", 20)
+    return str(answer.inner_text())
+
+
+def test_the_board_ranks_only_what_was_judged_alike(lecturer: Any, student: Any, classroom: Dashboard) -> None:
+    small = f"{classroom.url}/?dataset=digits&method=oh&pairs=200"
+    student.goto(f"{small}&r=12")
+    enter_board(student, "Ada")
+    student.get_by_role("cell", name="Ada", exact=True).wait_for()
+    lecturer.goto(f"{small}&r=16&key={KEY}")
+    enter_board(lecturer, "Bob")
+    assert lecturer.get_by_role("cell", name="Ada", exact=True).count() == 1
+    for other in ("similar_by=metric", "database=seen"):
+        lecturer.goto(f"{small}&r=16&{other}")
+        enter_board(lecturer, "Eve")
+        assert lecturer.get_by_role("cell", name="Eve", exact=True).count() == 1
+        assert lecturer.get_by_role("cell", name="Ada", exact=True).count() == 0, other
+    lecturer.goto(f"{small}&r=17&method=mmoh&T=4")
+    assert enter_board(lecturer, "Bob") == "This run has 68 bits; the board takes at most 64."
 
 
 def test_a_student_follows_leaves_and_comes_back(lecturer: Any, student: Any, classroom: Dashboard) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ohash.engine.gallery import nearest
-from ohash.engine.narrative import difference, headline, settings_that_differ
+from ohash.engine.narrative import difference, headline, judged_on, settings_that_differ
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from tests.engine.runs import finish, own_data, small
@@ -49,3 +49,19 @@ def test_a_run_paused_before_its_first_checkpoint_tells_of_no_evaluation_that_go
     paused = run.snapshot("paused")
     early = replace(paused, checkpoints={name: column[:1] for name, column in paused.checkpoints.items()})
     assert headline(early, run.params, "paused").endswith("; not evaluated since the start.")
+
+
+@pytest.mark.parametrize(
+    ("values", "similar_by", "same"),
+    [
+        ({"r": 8, "C": 1.0, "pairs": 50, "noise": 0.2, "seed": 3, "similar_by": "label"}, "label", True),
+        ({"drift_at": 77}, "label", True),
+        ({"similar_by": "metric"}, "metric", False),
+        ({"database": "seen"}, "label", False),
+        ({"judged_by": "test"}, "label", False),
+        ({"drift": "prior", "drift_at": 77}, "label", False),
+    ],
+)
+def test_scores_are_ranked_only_if_they_were_measured_on_the_same(values, similar_by, same):
+    usual = judged_on(experiment("digits"), "label")
+    assert (judged_on(experiment("digits", **values), similar_by) == usual) is same

@@ -12,7 +12,7 @@ import streamlit as st
 from ohash.engine.export import code_for, summary, to_parquet
 from ohash.engine.export import facts as facts_of
 from ohash.engine.gallery import Neighbours
-from ohash.engine.narrative import title_of
+from ohash.engine.narrative import judged_on, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models.storage import save
 from ohash.plots.live import charts
@@ -72,11 +72,12 @@ def _share(session: Session) -> None:
 
 def _board(session: Session) -> None:
     """The results that visitors have put forward, and the way to put forward this one."""
-    data = title_of(session.params)
-    st.markdown(f"**Board**: best mAP on {escape_markdown(data)} with at most {MOST_BITS} bits")
-    rows = [[entry.name, f"{entry.score:.3f}", str(entry.bits)] for entry in classroom().board(data)]
+    st.markdown(f"**Board**: best mAP on {escape_markdown(_judged(session))} with at most {MOST_BITS} bits")
+    rows = [[entry.name, f"{entry.score:.3f}", str(entry.bits)] for entry in classroom().board(_task(session))]
     if rows:
         st.html(table_html(["name", "mAP", "bits"], rows, numbers=frozenset({1, 2})))
+    if session.board_answer:  # above the button, whose foot may lie below that of the menu
+        st.caption(escape_markdown(session.board_answer))
     now = live_run.latest_snapshot(session)
     score = math.nan if now is None else now.numbers.get("map", math.nan)
     if now is None or not math.isfinite(score):
@@ -87,8 +88,18 @@ def _board(session: Session) -> None:
         "Enter this run", key="board_enter", help="For everybody on this server to see, until it stops.",
         on_click=once_per_press(partial(_enter, session)),
     )  # fmt: skip
-    if session.board_answer:
-        st.caption(escape_markdown(session.board_answer))
+
+
+def _judged(session: Session) -> str:
+    """Data and truth in words."""
+    own = session.own.get(session.params.content)
+    data = title_of(session.params) if own is None else own.title
+    return f"{data} ({judged_on(session.params, own_data.similar_by(session))})"
+
+
+def _task(session: Session) -> str:
+    """The same for the board: files of two visitors, and points that they have painted, may have one name."""
+    return f"{_judged(session)} {session.params.dataset} {session.params.content}"
 
 
 def _enter(session: Session) -> None:
@@ -99,7 +110,7 @@ def _enter(session: Session) -> None:
         session.board_answer = "This run was started anew and has no mAP yet."
         return
     who, name = access.visitor() or "owner", view_state.view("board_name") or ""
-    session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), title_of(session.params))
+    session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), _task(session))
 
 
 def _export(session: Session) -> None:

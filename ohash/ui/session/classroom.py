@@ -18,12 +18,12 @@ RELOAD_SECONDS = 6.0  # for a page that is loaded again to say so
 
 @dataclass(frozen=True)
 class Entry:
-    """One result: who, how good, with how many bits, on which data."""
+    """One result: who, how good, with how many bits, and what was judged: data and truth."""
 
     name: str
     score: float
     bits: int
-    dataset: str
+    task: str
 
 
 class Classroom:
@@ -74,27 +74,27 @@ class Classroom:
             if known == number and place != now:
                 self._now = place, number + 1
 
-    def enter(self, visitor: str, name: str, score: float, bits: int, dataset: str) -> str:
-        """Put a result on the board; one per visitor and data set, the best. Returns what was done, in words."""
+    def enter(self, visitor: str, name: str, score: float, bits: int, task: str) -> str:
+        """Put a result on the board; one per visitor and task, the best. Returns what was done, in words."""
         name = " ".join(name.split())[:LONGEST_NAME]
         if not name:
             return "Enter a name first; it need not be yours."
         if bits > MOST_BITS:
             return f"This run has {bits} bits; the board takes at most {MOST_BITS}."
         with self._lock:
-            key = visitor, dataset
+            key = visitor, task
             if key not in self._entries and len(self._entries) >= MOST_ENTRIES:
                 return f"The board is full: it has {MOST_ENTRIES} entries."
             best = self._entries.get(key)
             if best is not None and best.score >= score:
                 return f"Your entry stays: {best.score:.3f} is not worse."
-            self._entries[key] = Entry(name, score, bits, dataset)
+            self._entries[key] = Entry(name, score, bits, task)
         return f"{name} is on the board with {score:.3f}."
 
-    def board(self, dataset: str) -> list[Entry]:
-        """The best of a data set, of equal ones the one with fewer bits first."""
+    def board(self, task: str) -> list[Entry]:
+        """The best of a task, of equal ones the one with fewer bits first."""
         with self._lock:
-            here = [entry for entry in self._entries.values() if entry.dataset == dataset]
+            here = [entry for entry in self._entries.values() if entry.task == task]
         return sorted(here, key=lambda entry: (-entry.score, entry.bits))[:SHOWN]
 
 
