@@ -36,8 +36,7 @@
     return texts[number].replace(/ d="[^"]*"/g, (points) => points.replace(/(-?[\d.]+) (-?[\d.]+)/g, move));
   }
 
-  function show(moment) {
-    at = Math.min(last, Math.max(0, moment));
+  function draw() {
     const { pairs, says: words, charts, gallery } = frames[at];
     const count = `${pairs.toLocaleString("en")} pair${pairs === 1 ? "" : "s"}`;
     scrub.value = at;
@@ -54,6 +53,11 @@
     find(".note").textContent = gallery.note;
     const query = element("li", {}, [picture(gallery.query, items[gallery.query].name), "query"]);
     find(".gallery").replaceChildren(query, ...gallery.items.map((item) => listItem(...item)));
+  }
+
+  function show(moment) {
+    at = Math.min(last, Math.max(0, moment));
+    draw();
     leave(at);
   }
 
@@ -92,7 +96,7 @@
   });
   scrub.addEventListener("input", () => goTo(Number(scrub.value)));
   play.addEventListener("click", toggle);
-  narrow.addEventListener("change", () => show(at));
+  narrow.addEventListener("change", draw); // what has been taken over goes on
 
   const { style } = document.documentElement;
   let dark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -78,6 +78,20 @@ def test_the_charts_can_be_read_on_a_phone(page: Any, file: Path) -> None:
     until(lambda: first.get_attribute("viewBox") == narrow, "the narrow one again")
 
 
+def test_what_was_taken_over_goes_on_when_a_phone_is_turned(page: Any, file: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(file.as_uri())
+    page.locator(".scrub").fill("8")
+    page.locator(".beta").fill("0.8")
+    first, says = page.locator(".charts svg").first, page.locator(".over-says")
+    narrow, start = first.get_attribute("viewBox"), page.locator(".pairs").inner_text().split()[0]
+    says.get_by_text(f"Taken over at pair {start}, ").wait_for()
+    page.set_viewport_size({"width": 844, "height": 390})
+    until(lambda: first.get_attribute("viewBox") != narrow, "the wide drawing where there is room")
+    says.get_by_text(f"Taken over at pair {start}, ").wait_for()
+    assert page.locator(".beta").input_value() == "0.8" and page.locator(".over-charts").is_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_light_dark_and_a_phone(browser: Any, file: Path, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme, reduced_motion="reduce")
