@@ -24,8 +24,8 @@ function segmentsPath(context, box, segments) {
   }
 }
 
-// Lines have their numbers at one end.
-function drawCells(context, box, plane, buckets, focusCode, linear, look) {
+// Lines have their numbers at one end: at the other one where the name of a model stands, if there are several.
+function drawCells(context, box, plane, buckets, focusCode, { linear, named }, look) {
   const { px, py } = scales(box), half = box.size / (plane.nodes - 1) / 2;
   plane.shade(buckets, focusCode, look);
   inside(context, box, () => {
@@ -37,7 +37,10 @@ function drawCells(context, box, plane, buckets, focusCode, linear, look) {
     [context.fillStyle, context.font] = [look.ink, `${look.label * look.type}px ${look.font}`];
     [context.textAlign, context.textBaseline] = ["center", "middle"];
     plane.boundaries.forEach(([ends], k) => {
-      if (linear && ends) context.fillText(k + 1, px(0.965 * ends[0]), py(0.965 * ends[1]));
+      if (!linear || !ends) return;
+      const em = look.label * look.type, underName = px(ends[0]) - box.x < 6 * em && py(ends[1]) - box.y < 2 * em;
+      const [x, y] = named && underName ? ends.slice(2) : ends;
+      context.fillText(k + 1, px(0.965 * x), py(0.965 * y));
     });
   });
   [context.strokeStyle, context.lineWidth] = [look.grid, 1];

@@ -59,7 +59,8 @@ class Stage {
         drawPoints(points, box, run.places(), run.labels, codes[m], focusCode, look);
       }
       if (whole || plane.changed) {
-        drawCells(cells, box, plane, bucketsOf(codes[m], run.labels), focusCode, run.features.linear, look);
+        const { linear } = run.features, named = this.planes.length > 1;
+        drawCells(cells, box, plane, bucketsOf(codes[m], run.labels), focusCode, { linear, named }, look);
       }
       inside(top, box, () => this.drawTop(top, box, run, m, view, look));
     });

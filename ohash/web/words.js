@@ -3,7 +3,14 @@
 
 const percent = (share) => `${Math.round(100 * share)} %`;
 const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
-const brief = (v) => String(+v.toPrecision(2));
+const brief = (v, digits = 2) => String(+v.toPrecision(digits));
+
+// Briefly, yet not as another number that it is not.
+function briefly(v, other) {
+  let digits = 2;
+  while (v !== other && digits < 15 && brief(v, digits) === brief(other, digits)) digits += 1;
+  return brief(v, digits);
+}
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -118,7 +125,7 @@ function sideWords(run, m, { bits, onI }) {
 
 function moveWords(run, m, { bits, ratio, tau }) {
   const { z_i, z_j } = run.last, after = hamming(hashCode(run.models[m], z_i), hashCode(run.models[m], z_j));
-  const cut = `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}`;
+  const cut = `τ = C = ${brief(tau)}, cut off from ${briefly(ratio, tau)}`;
   const length = ratio > tau ? cut : `τ = ${brief(tau)}, not cut off`;
   const names = boundaryNames(bits), who = `${names[0].toUpperCase()}${names.slice(1)} move${bits.length === 1 ? "s" : ""}`;
   const then = `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`;

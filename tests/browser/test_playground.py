@@ -552,6 +552,35 @@ WRITTEN = """() => { window.written = new Set(); const { fillText } = CanvasRend
   }; }"""
 
 
+PLACES = """() => { window.places = []; const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    if (this.canvas.parentElement.className === "planes") places.push([String(text), x, y]);
+    fillText.call(this, text, x, y);
+  }; }"""
+
+
+def test_the_number_of_a_boundary_is_not_under_the_name_of_its_model(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    page.add_init_script(f"({PLACES})()")
+    page.goto(f"{file.as_uri()}#data=own&r=4&T=2&at=0")
+    until(lambda: page.evaluate("places.some(([text]) => text === 'Model 2')"), "names are drawn")
+    places = page.evaluate("places")
+    names = [(x, y) for text, x, y in places if text.startswith("Model")]
+    numbers = [(x, y) for text, x, y in places if text in "1234"]
+    assert len(set(names)) == 2 and len(set(numbers)) >= 7
+    covered = [(x, y) for x, y in numbers for left, top in names if left - 8 < x < left + 45 and y < top + 12]
+    assert not covered
+
+
+def test_a_step_is_cut_off_from_another_number_than_C(scratch: Any) -> None:
+    assert scratch.evaluate("[briefly(0.2003, 0.2), briefly(0.24, 0.2), briefly(0.2, 0.2)]") == [
+        "0.2003",
+        "0.24",
+        "0.2",
+    ]
+
+
 def test_the_pictures_of_several_models_have_their_names(page: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
     file.write_text(files.standalone(), encoding="utf-8")
