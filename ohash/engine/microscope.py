@@ -33,6 +33,7 @@ class PairView:
     """Pair t, items i and j with similarity s: the step of each of the T models, and W (d, r) before and after it.
 
     Of an experiment that takes up to `rounds` steps for one pair it is the first one; `left` is R after the last one.
+    `wrong`: noise has turned the answer s of the stream around.
     """
 
     t: int
@@ -43,6 +44,7 @@ class PairView:
     W: list[tuple[Matrix, Matrix]]
     rounds: int
     left: list[float]
+    wrong: bool = False
 
     @property
     def W_norm2(self) -> list[tuple[float, float]]:
@@ -93,7 +95,7 @@ class Microscope:
         hasher.params = replace(hasher.params, rounds=1)
         steps = _learn(hasher, x_i, x_j, s, what_if)
         W = list(zip(before, _matrices(hasher), strict=True))
-        return PairView(t, i, j, s, steps, W, rounds, left)
+        return PairView(t, i, j, s, steps, W, rounds, left, items is None and self._is_wrong(t, i, j, s))
 
     def find(self, kind: str, start: int) -> int | None:
         """The first pair of a kind from `start` on, among the next SEARCHED ones; None if there is none."""
@@ -119,6 +121,12 @@ class Microscope:
     def _pair(self, t: int) -> tuple[int, int, int]:
         i, j, s = self._run.world.pairs(t, t + 1)
         return int(i[0]), int(j[0]), int(s[0])
+
+    def _is_wrong(self, t: int, i: int, j: int, s: int) -> bool:
+        world = self._run.world
+        truth = world.stream(world.drift.stage(t)).similarity
+        similar = bool(truth.is_similar(np.array([i]), np.array([j]))[0])
+        return world.params.stream.noise > 0 and similar != (s == 1)
 
     def _features(self, t: int) -> Any:
         return self._run.world.mapped(self._run.world.drift.stage(t))

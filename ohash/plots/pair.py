@@ -40,11 +40,10 @@ def stages(view: PairView, model: int, *, dark: bool = False) -> list[Stage]:
         return first
     if not step.updated and not step.degenerate:
         least, name = view.steps[view.model].R, f"Model {view.model + 1}"
-        reason = (
-            f"{name} has a smaller loss, R = {least:g}, so it learns this pair and this model does not."
-            if least > 0
-            else f"{name} has no loss, so no model learns this pair."
-        )
+        reason = f"{name} has no loss, so no model learns this pair."
+        if least > 0:
+            why = "a smaller loss" if least < step.R else "the same loss and comes first"
+            reason = f"{name} has {why}, R = {least:g}, so it learns this pair and this model does not."
         return [*first, Stage("No update", reason, (r"\text{Eq. (28)}",))]
     return [*first, _candidates(step), _targets(step, dark), _prediction_loss(step), *_outcome(view, model, dark)]
 
@@ -87,7 +86,9 @@ def _models(view: PairView, dark: bool) -> list[Stage]:
     learning = [m for m, step in enumerate(view.steps) if step.updated]
     losses = r",\ ".join([_n(step.R) for step in view.steps[:MOST_MODELS]] + [r"\ldots"] * (T > MOST_MODELS))
     if view.s == 1:
-        chosen = f"Model {view.model + 1} is chosen{'.' if learning else '; its loss is 0, so none learns.'}"
+        level = sum(step.R == view.steps[view.model].R for step in view.steps)
+        first = f", the first of {level} with this loss" if level > 1 else ""
+        chosen = f"Model {view.model + 1} is chosen{first}{'.' if learning else '; its loss is 0, so none learns.'}"
         tex = rf"\operatorname{{argmin}}_m R_m = \operatorname{{argmin}} \{{{losses}\}} = {view.model + 1}"
     else:
         chosen = f"Here {len(learning)} of {T}."
@@ -107,7 +108,8 @@ def _strips(rows: dict[str, Signs], marked: np.ndarray, dark: bool) -> tuple[str
 def _card(view: PairView, m: int) -> Card:
     step = view.steps[m]
     chosen = step.updated or (view.s == 1 and m == view.model)
-    state = "learns" if step.updated else "no loss" if step.R == 0 else "does not learn"
+    why = "cannot move" if step.degenerate else "not chosen"
+    state = "learns" if step.updated else "no loss" if step.R == 0 else why
     rows = {"hᵢ": step.h_i, "hⱼ": step.h_j}
     return Card(f"Model {m + 1}", state, f"Dₕ = {step.D_h}, R = {step.R:.4g}", rows, step.h_i != step.h_j, chosen)
 

@@ -294,6 +294,7 @@ def _items(session: Session, view: PairView, dataset: Dataset) -> None:
     kind = "similar" if view.s == 1 else "dissimilar"
     st.html(pair_html(dataset, view.i, view.j, kind, dark=dark()))
     source = "that you chose" if session.own_pair is not None else "of the stream"
+    source += " (noise: the wrong answer)" if view.wrong else ""
     st.caption(f"A {kind} pair {source}: xᵢ is row {view.i:,}, xⱼ is row {view.j:,}.")
 
 

@@ -121,3 +121,14 @@ def test_mistakes_are_named():
     with pytest.raises(ValueError, match=r"method must be oh or mmoh, .* got 'lsh'"):
         Microscope(experiment("blobs2d", "lsh"))
     assert math.isfinite(microscope.view(0).steps[0].loss)
+
+
+def test_an_answer_that_noise_has_turned_around_is_called_wrong():
+    params = small(noise=0.3)
+    microscope = Microscope(params)
+    labels = microscope.dataset.labels
+    views = [microscope.view(t) for t in range(60)]
+    assert [view.wrong for view in views] == [(labels[view.i] == labels[view.j]) != (view.s == 1) for view in views]
+    assert 0 < sum(view.wrong for view in views) < 60
+    assert not microscope.view(0, (views[0].i, views[0].j, -views[0].s)).wrong, "one's own answer is nobody's noise"
+    assert not any(Microscope(small()).view(t).wrong for t in range(20))

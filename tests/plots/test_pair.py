@@ -212,9 +212,13 @@ def test_the_models_stand_side_by_side_and_the_chosen_one_is_marked():
     assert rf"\{{{far.R:g},\ 2\}} = 2" in first.tex[0]
     for m, one in enumerate((far, near), start=1):
         assert f"Model {m}: " in first.strips and f"Dₕ = {one.D_h}, R = {one.R:g}" in first.strips
-    assert "Model 1: does not learn" in first.strips and "Model 2: learns" in first.strips
+    assert "Model 1: not chosen" in first.strips and "Model 2: learns" in first.strips
     assert len(re.findall(r'fill="(?!none)[^"]*"[^>]*/>', first.strips)) == 2 * 2 * 12, "two codes of each"
     assert first.strips.count('stroke-width="4"') == 1, "one chosen"
+    assert far.R > near.R and "Model 2 has a smaller loss" in stages(view_of(far, near), 0)[-1].text
+    level = view_of(near, step(1, p_j=np.where(np.arange(12) < 2, -P_I, P_I), selected=False))
+    assert "Model 1 is chosen, the first of 2 with this loss." in stages(level, 0)[0].text
+    assert "Model 1 has the same loss and comes first, R = 2" in stages(level, 1)[-1].text
     none = stages(view_of(far, step(1, p_j=P_I)), 1)[0]
     assert "none learns" in none.text and "Model 2: no loss" in none.strips
     both = stages(view_of(step(), step()), 0)[0]
