@@ -18,6 +18,7 @@ from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
 from ohash.plots.renderers.plotly import to_html
 from ohash.ui.live import headline, on_charts, sharing
 from ohash.ui.live.details import how_to_read
+from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.parts import sharing as addresses
 from ohash.ui.parts.sharing import run_file_stem
 from ohash.ui.session.broadcast import ChartSwitches
@@ -33,6 +34,13 @@ def now() -> Snapshot:
 def said(now: Snapshot, **numbers: float) -> str:
     changed = replace(now, state="running", numbers={**now.numbers, **numbers})
     return headline.sentence(Session("s", now.params), changed, "running")
+
+
+def test_methods_and_measures_have_their_cards(now: Snapshot) -> None:
+    top = headline_html(said(now), now, "running", dark=False)
+    carded = re.compile(r'<abbr class="ohash-term"[^>]*aria-description="[^"]+">([^<]+)</abbr>')
+    assert carded.findall(top) == ["OH"] and "&lt;b&gt;" in headline_html("on <b>", None, "", dark=False)
+    assert {"mAP", "recall@10", "pair-AUC"} <= set(carded.findall(numbers_html(now)))
 
 
 def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> None:

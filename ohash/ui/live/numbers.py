@@ -8,6 +8,7 @@ from ohash.engine.narrative import amount, change_text, truth_of
 from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.plots.glossary import with_cards
 from ohash.plots.theme import colour
 from ohash.ui.parts.sharing import run_file_stem
 
@@ -37,7 +38,7 @@ def numbers_html(now: Snapshot) -> str:
 def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
     """What is happening, with the status next to it; the sentence may hold the name of an uploaded file."""
     status = "" if now is None else _status(now, badge, dark=dark)
-    return f'<div class="ohash-words">{status}<h2 class="ohash-headline">{html.escape(sentence)}</h2></div>'
+    return f'<div class="ohash-words">{status}<h2 class="ohash-headline">{with_cards(sentence)}</h2></div>'
 
 
 def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
@@ -122,7 +123,7 @@ def _trained_on_database(now: Snapshot) -> str:
 
 
 def _entry(title: str, text: str, more: str = "") -> str:
-    return f"<div><small>{title}</small><b>{text}</b>{more}</div>"
+    return f"<div><small>{with_cards(title)}</small><b>{text}</b>{more}</div>"
 
 
 def _number(value: float | None) -> str:

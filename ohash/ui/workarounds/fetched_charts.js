@@ -20,6 +20,14 @@ export default ({ data, parentElement }) => {
     return chart && !chart.isDisposed() ? chart : null;
   };
   const status = () => document.querySelector(".ohash-words .ohash-status");
+  const showWords = (html) => {  // a sentence that stays keeps the focus of its terms
+    const words = document.querySelector(".ohash-words"), read = document.createElement("template");
+    read.innerHTML = html;
+    for (const selector of [".ohash-status", ".ohash-headline"]) {
+      const [now, next] = [words, read.content].map((root) => root.querySelector(selector));
+      if (now.outerHTML !== next.outerHTML) now.replaceWith(next);
+    }
+  };
   const show = (picture) => {
     const charts = picture.charts.map(([key]) => chartOf(key));
     if (charts.some((one) => !one)) return;
@@ -28,7 +36,7 @@ export default ({ data, parentElement }) => {
       const element = charts[at].getDom();
       if (element.getAttribute("aria-label") !== alt) element.setAttribute("aria-label", alt);
     });
-    document.querySelector(".ohash-words").outerHTML = picture.words;
+    showWords(picture.words);
     if (picture.notes) document.querySelector(".ohash-notes").outerHTML = picture.notes;
   };
   let timer = 0, moved = "";
