@@ -47,6 +47,9 @@ RECENT, BEFORE = 1_000, 3_000  # pairs over which R is taken now, and before its
 RANKS_LIKE_CHANCE = "codes rank like chance"
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
+SAME_VECTOR, HAVE_ONE, MOST_HAVE_ONE = "items with one vector", 0.1, 0.5  # share of items, which all get one code
+REPEATED = 0.5  # share of items whose vector another one has, too, which explains ties
+TOO_MANY_HAVE_ONE = "too many items have one vector"
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,10 @@ def findings(now: Snapshot) -> list[Finding]:
 
 
 def _of_one_cause(signs: list[Finding]) -> list[Finding]:
-    """A kernel whose values are all near 0 or 1 tells no items apart: every other complaint may follow from it."""
+    """A kernel whose values are all near 0 or 1 tells no items apart: what is wrong may follow, but for the data."""
     if all(one.fine for one in signs if one.title == KERNEL_VALUE):
         return signs
-    kept = [one for one in signs if one.fine or one.title == KERNEL_VALUE]
+    kept = [one for one in signs if one.fine or one.title in (KERNEL_VALUE, SAME_VECTOR)]
     silenced = len(signs) - len(kept)
     return [replace(one, silenced=silenced) if one.title == KERNEL_VALUE else one for one in kept]
 
@@ -113,7 +116,9 @@ def _cause(signs: list[Finding]) -> str:
     wrong = {one.title: one for one in signs if not one.fine}
     if CAPPED_UPDATES in wrong:
         return "its steps are capped by C"
-    return "so few bits tell little apart" if TIED in wrong and wrong[TIED].remedy is not None else ""
+    if TIED in wrong and wrong[TIED].remedy is not None:
+        return "so few bits tell little apart"
+    return ""
 
 
 def complaints(now: Snapshot) -> list[Finding]:
@@ -150,12 +155,21 @@ def _numerics(now: Snapshot) -> list[Finding]:
     degenerate = n.get("degenerate", 0.0) / max(1, now.t)
     advice = "zero vectors: look at the Data page"
     signs.append(_finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, advice))
+    if "same_vector" in n:
+        same, zero = n["same_vector"], n["zero_vectors"]
+        value = f"{same:.0%}{', a zero vector' if 0 < same == zero else ''}"
+        ask = "leave out or fill in what is zero" if same == zero else "does it stand for missing ones?"
+        advice = f"they all get one code, and no setting tells them apart: {ask}"
+        signs.append(_finding(SAME_VECTOR, value, same < HAVE_ONE, advice))
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
+        remedy: Remedy | None
         fine, value = 1e-3 <= kernel <= 0.99, f"{kernel:.3f}"
         if not fine:
             value += ": all near 0, so no two items look alike" if kernel < 0.5 else ": all near 1, so all look alike"
-        if now.params.features.sigma:
+        if kernel > 0.5 and _is_mostly_one_vector(now):
+            advice, remedy = TOO_MANY_HAVE_ONE, None
+        elif now.params.features.sigma:
             advice, remedy = "set σ to auto", Remedy("sigma", 0.0)
         else:
             advice, remedy = "σ is auto already: use no kernel", Remedy("kernel", "none")
@@ -193,7 +207,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
         one_sided = _one_sided(now)
-        known = one_sided or cause
+        known = one_sided or (TOO_MANY_HAVE_ONE if _is_mostly_one_vector(now) else cause)
         why = _wrong_answers(now) if noisy else known or "try another β, or check what the pairs call similar"
         remedy = (None if noisy else _more_dissimilar(now)) or _settings(now)
         if not (noisy or known or remedy or follows_labels) and C is not None:
@@ -212,6 +226,8 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
             advice, remedy = f"{advice.partition(':')[0]}: {_wrong_answers(now)}", Remedy("noise", 0.0)
         elif _one_sided(now):
             advice, remedy = f"{advice.partition(':')[0]}: {_one_sided(now)}", _more_dissimilar(now)
+        elif _is_mostly_one_vector(now):
+            advice = f"{advice.partition(':')[0]}: {TOO_MANY_HAVE_ONE}"
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 
@@ -274,6 +290,10 @@ def _one_sided(now: Snapshot) -> str:
     return f"{items:.0%} of the items are relevant to a query: little to tell apart" if items > ONE_SIDED else ""
 
 
+def _is_mostly_one_vector(now: Snapshot) -> bool:
+    return now.numbers.get("same_vector", 0.0) >= MOST_HAVE_ONE
+
+
 def _more_dissimilar(now: Snapshot) -> Remedy | None:
     """As many dissimilar pairs as similar ones, where the stream can draw them so."""
     few = now.numbers.get("similar_share", 0.0) > ONE_SIDED
@@ -321,6 +341,9 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
         advice = f"{seen}: {cause}"
     elif _one_sided(now):
         advice = f"{seen}: {_one_sided(now)}"
+    elif _is_mostly_one_vector(now):
+        cause = TOO_MANY_HAVE_ONE
+        advice = f"{seen}: {cause}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
         advice = f"{seen}; random codes keep the distance already"
     elif _ranks_like_chance(now) and _features(now) is not None:
@@ -333,9 +356,10 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     signs.append(replace(_finding(TRUTH_SCORES[column], value, fine, advice, remedy), judged=not _may_still_rise(now)))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
-        advice = f"{RANKS_LIKE_CHANCE}: {_one_sided(now) or _other_features(now)}"
-        fine = not _ranks_like_chance(now)
-        signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
+        same = TOO_MANY_HAVE_ONE if _is_mostly_one_vector(now) else ""
+        advice = f"{RANKS_LIKE_CHANCE}: {_one_sided(now) or same or _other_features(now)}"
+        fine, remedy = not _ranks_like_chance(now), None if same else _features(now)
+        signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, remedy))
     return signs
 
 
@@ -428,6 +452,8 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
         value = f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}"
         few = n.get("bits", math.inf) <= FEW_BITS
         advice = f"{2 ** n['bits']:.0f} codes are all there can be: use more bits" if few else COLLAPSED
+        if not few and max(n.get("same_vector", 0.0) / HAVE_ONE, n.get("repeated_vectors", 0.0) / REPEATED) >= 1:
+            advice = f"{COLLAPSED}, since they have one vector"
         signs.append(_finding(TIED, value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:

@@ -116,6 +116,7 @@ def snapshot_of(
     recent = observer.recent
     outcome = recent["outcome"]
     moved = int(outcome[UPDATED] + outcome[CLIPPED])
+    again = run.world.repetition
     numbers |= {
         **{name: observer.total(name) for name in TOTALS},
         **run.clock.seconds,
@@ -129,6 +130,9 @@ def snapshot_of(
         "similar_share": run.world.stream(run.stage).similar_share,
         "mean_kernel": run.world.feature_map.mean_kernel,
         "sigma": run.world.feature_map.sigma,
+        "same_vector": again.most_frequent,
+        "zero_vectors": again.zero,
+        "repeated_vectors": again.repeated,
         "queries": float(len(evaluated.judge.queries)),
     }
     if run.auto_C is not None:

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,12 +25,15 @@ from ohash.streams.drift import Drift
 from ohash.streams.pairs import Pairs, PairStream
 from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity.pair_list import PairListSimilarity
+from ohash.streams.summary import Repetition, repetition
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 # Mapped rows beyond this many bytes live in a temporary file instead of memory.
 IN_MEMORY = 2**30
 KEPT_WORLDS = 4
 WARM_UP_BLOCK = 1024
+# So many items, evenly spaced, tell how often vectors come again.
+SAMPLE = 2_000
 # Drifts that change which pairs come, or what they mean; the others change what the points look like.
 OF_PAIRS = ("prior", "redefine")
 
@@ -136,6 +140,12 @@ class World:
         moved: Singles = empty_rows(X.shape, "float32", IN_MEMORY)
         yield from self.drift.iter_features(X, stage, moved)
         return self._keep(self._moved, stage, moved)
+
+    @cached_property
+    def repetition(self) -> Repetition:
+        """How often the vector of an item comes again; on a sample of many."""
+        items = self.dataset.documents
+        return repetition(gather(self.dataset.X, items[:: max(1, -(-len(items) // SAMPLE))]))
 
     def _check_drift(self) -> None:
         """Raise at the start what would go wrong at the drift."""

@@ -3,12 +3,14 @@
 Up to `WHOLE` values, all rows are measured; beyond that, a seeded sample, and `sampled` says how many.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Numbers
 from ohash.core.rows import gather
 from ohash.core.validation import find_long_row, long_row_message
 from ohash.streams.data_split import split
@@ -237,7 +239,30 @@ def _class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:
     return np.asarray(np.unique(dataset.labels, return_counts=True)[1], np.int64)
 
 
-def _distinct(values: npt.NDArray[np.float32]) -> set[bytes]:
-    """Rows as bytes; + 0 turns -0.0 into 0.0."""
+def _distinct(values: npt.NDArray[np.float32]) -> Counter[bytes]:
+    """Rows as bytes, and how often each comes; + 0 turns -0.0 into 0.0."""
     whole: Any = np.ascontiguousarray(values + 0)
-    return {row.tobytes() for row in whole}
+    return Counter(row.tobytes() for row in whole)
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Shares of rows: those equal to the most frequent row, 0 if none comes twice; zero rows; rows seen before."""
+
+    most_frequent: float
+    zero: float
+    repeated: float
+
+
+def repetition(X: Numbers) -> Repetition:
+    """How often vectors come again.
+
+    >>> repetition(np.array([[0, 0], [1, 2], [-0.0, 0], [3, 4]]))
+    Repetition(most_frequent=0.5, zero=0.5, repeated=0.25)
+    >>> repetition(np.array([[0, 0], [1, 2]]))
+    Repetition(most_frequent=0.0, zero=0.5, repeated=0.0)
+    """
+    n, rows = max(1, len(X)), _distinct(X.astype(np.float32))
+    most = max(rows.values(), default=0)
+    zero = rows[np.zeros(X.shape[1], np.float32).tobytes()]
+    return Repetition(most / n if most > 1 else 0.0, zero / n, (len(X) - len(rows)) / n)

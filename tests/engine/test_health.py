@@ -136,7 +136,8 @@ def test_nothing_is_said_of_learning_before_there_was_time():
     run.step(200)
     assert health(run.snapshot("running")) == "early"
     assert {finding.title for finding in findings(run.snapshot("running"))} <= {
-        "certificate gap", "C required by the bound", "degenerate pairs", "mean kernel value", "ties"
+        "certificate gap", "C required by the bound", "degenerate pairs", "items with one vector", "mean kernel value",
+        "ties",
     }  # fmt: skip
 
 
@@ -196,6 +197,37 @@ def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
     ):
         changed = {"cum_R": now.numbers["cum_R_frozen"] * (1 + more), "map": score}
         assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, **changed}))) is seen
+
+
+@pytest.mark.parametrize(("value", "named"), [(0.0, "what is zero"), (1.0, "missing ones?")])
+def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(value, named):
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(400, 8)).astype(np.float32), rng.integers(0, 4, 400)
+    X[rng.random(400) < 0.9] = value
+    filled = Dataset.from_arrays(X, labels=labels)
+    now = finished(filled, dataset=filled, r=16, kernel="none")
+    said = told(now)
+    assert said["items with one vector"].endswith(named)
+    assert said["ties"].endswith("since they have one vector") and remedies(now) == {}
+    assert said["mAP of a random order"] == "codes rank like chance: too many items have one vector"
+    (shown,) = (one.value for one in complaints(now) if one.title == "items with one vector")
+    assert ("zero" in shown) == (value == 0)
+
+
+def test_a_few_items_with_one_vector_are_left_in_peace_and_no_cause_of_ties():
+    now = finished("fashion", pairs=300)
+    tied = {**now.numbers, "map_low": 0.3, "map_high": 0.8, "same_vector": 0.04, "zero_vectors": 0.04}
+    assert told(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one"
+    assert "items with one vector" not in told(replace(now, numbers=tied))
+
+
+@pytest.mark.filterwarnings("ignore:the mean kernel value")
+def test_a_kernel_is_not_blamed_where_items_have_one_vector():
+    now = finished("digits", pairs=300)
+    same = {**now.numbers, "mean_kernel": 0.995, "same_vector": 0.9, "zero_vectors": 0.0}
+    wrong = complaints(replace(now, numbers=same))
+    assert [one.title for one in wrong] == ["items with one vector", "mean kernel value"]
+    assert wrong[1].advice == "too many items have one vector" and remedies(replace(now, numbers=same)) == {}
 
 
 @pytest.mark.filterwarnings("ignore:the mean kernel value")
