@@ -1,10 +1,13 @@
 """No serious finding of axe-core on any page, light and dark; headings, titles, and what a screen reader is told."""
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 
 from ohash.cli.lab import Dashboard
 from tests.browser.conftest import new_page
@@ -79,6 +82,36 @@ def test_a_phone_shows_equations_and_codes_without_scrolling_sideways(page: Any,
     until(lambda: page.locator(".st-key-step_body .ohash-narrow:visible").count() == 3, "the strips of all stages")
     assert page.locator(".st-key-step_body .ohash-wide:visible").count() == 0
     until(lambda: not page.evaluate(SIDEWAYS), lambda: f"nothing is wider than the screen: {page.evaluate(SIDEWAYS)}")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "[data-testid=stTopNavLink]",
+        "[data-testid=stCheckbox] input",
+        ".st-key-chart_a [data-testid=stElementToolbar] button",
+        ".st-key-rail input[type=range]",
+        ".ohash-gallery [data-row]",
+    ],
+)
+def test_what_the_keyboard_has_reached_is_seen(tab: Any, server: Dashboard, part: str) -> None:
+    if "pairs=300" not in tab.url or "step" in tab.url:
+        tab.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
+    tab.wait_for_selector(".ohash-gallery figure:nth-child(11)")
+    until(lambda: "done" in tab.locator(".ohash-status").inner_text() and tab.evaluate(MOVING) == 0, "it is at rest")
+    tab.evaluate("document.activeElement.blur()")
+    reached = tab.locator(part).first
+    drawn = reached.locator("xpath=ancestor::label[1]/span/following-sibling::div[1]") if "input" in part else reached
+    box = (drawn if drawn.count() else reached).bounding_box()
+    around = {"x": box["x"] - 4, "y": box["y"] - 4, "width": box["width"] + 8, "height": box["height"] + 8}
+    at_rest = pixels(tab, around)
+    reached.evaluate("one => one.focus({focusVisible: true})")
+    until(lambda: np.sum(abs(pixels(tab, around) - at_rest) > 50) > 100, "it looks clearly otherwise", seconds=5)
+
+
+def pixels(tab: Any, clip: dict[str, float]) -> np.ndarray:
+    """The brightness of a part of the page."""
+    return np.asarray(Image.open(io.BytesIO(tab.screenshot(clip=clip))).convert("L"), int)
 
 
 def test_a_screen_reader_is_told_the_headline_and_the_distance_of_an_item(page: Any, server: Dashboard) -> None:
