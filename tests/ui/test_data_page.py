@@ -230,6 +230,15 @@ def test_a_link_needs_the_file_with_its_distance() -> None:
     assert any("This is the file your link needs" in one.value for one in app.info)
 
 
+def test_another_file_than_the_link_needs_is_said_to_be_another() -> None:
+    X, _ = vectors()
+    wanted = Dataset.from_arrays(X).fingerprint()
+    app = sent(page("own", query={"dataset": "own", "content": wanted}), npy(X + 1))
+    assert any(one.value.startswith("This is not what your link needs") for one in app.info)
+    app = sent(page("own", query={"dataset": "own", "content": wanted}), npy(X))
+    assert not any("not what your link" in one.value for one in app.info)
+
+
 def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
     X, _ = vectors()
     said = {"dataset": "own", "method": "mmoh", "r": "16", "beta": "0.3", "changes": "50:C:0.02"}

@@ -213,6 +213,11 @@ def panel(session: Session) -> None:
     if content == wanted:
         request.info("This is the file your link needs.", icon=":material/link:")
     other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), dataset.metric)
+    if wanted not in ("", *session.own) and other == dataset.metric:
+        st.info(
+            f"This is not what your link needs: its fingerprint is {content}; vectors, labels or pairs differ.",
+            icon=":material/link_off:",
+        )
     if other != dataset.metric:
         st.info(
             f"This is the file your link needs, but with the distance {other}: choose that distance.",
