@@ -26,11 +26,12 @@ from pathlib import Path
 from ohash.cli import own_files
 from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count, executor, run_sweep, shutting_down
 from ohash.core import validation
-from ohash.engine.narrative import duration
+from ohash.engine.narrative import amount, duration
 from ohash.models.registry import find
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
+from ohash.paper.history import trace_commits
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
 from ohash.paper.recorded_intervals import record_intervals
@@ -72,11 +73,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--record", metavar="FILE",
         help="write the results, thinned to what the Paper page draws; with --recorded those not run here, too",
     )  # fmt: skip
+    parser.add_argument(
+        "--trace", metavar="FILE",
+        help="note in a recording the first commit of its checkout that holds each result, and stop",
+    )  # fmt: skip
     parser.add_argument("--recorded", action="store_true", help="fill in cells that were not run from the recording")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run, judge, print, write."""
+    if options.trace:
+        return _trace(Path(options.trace))
     unknown = [name for name in options.figures if name not in FIGURES]
     if unknown:
         raise ValueError(f"FIGURE must be one of {', '.join(FIGURES)}, got {', '.join(unknown)}")
@@ -121,6 +128,13 @@ def run(options: argparse.Namespace) -> int:
     _print_claims(findings)
     _write(options, measurements, figures, findings)
     return code
+
+
+def _trace(file: Path) -> int:
+    traced, unknown = trace_commits(file)
+    left = f"; {unknown:,} {'is' if unknown == 1 else 'are'} in no commit yet" if unknown else ""
+    print(f"wrote {file}: the first commit that holds the results is known for {amount(traced, 'cell')}{left}")
+    return 0
 
 
 def _own_data(options: argparse.Namespace) -> Dataset | None:

@@ -76,7 +76,7 @@ class SeedResult:
 class Repetition:
     """A cell that was recorded and run here, too; `point` is the first one that has it.
 
-    `truth` is the score by which both are compared, and `commit` that of the recorded one, "" if it is not known.
+    `truth` is the score by which both are compared, and `origin` the commit of the recorded one in words.
     """
 
     point: FigurePoint
@@ -84,7 +84,7 @@ class Repetition:
     truth: str
     own: float
     recorded: float
-    commit: str = ""
+    origin: str = ""
 
     @property
     def gap(self) -> float:
@@ -138,6 +138,11 @@ class Measurements:
         seeds = {seed.key: seed.recorded for seed in self._finished(figures)}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
+    def origins(self, figures: Sequence[Figure]) -> list[str]:
+        """The code that each recorded cell of these figures was run with, in words."""
+        keys = dict.fromkeys(seed.key for seed in self._finished(figures) if seed.recorded)
+        return [] if self.recording is None else [self.recording.origin(key) for key in keys]
+
     def repetitions(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Repetition]:
         """The cells of one's own that the recording has, too, each once, with both scores.
 
@@ -151,8 +156,8 @@ class Measurements:
             own = {seed.key: seed for seed in self._results[point] if not seed.recorded and seed.key not in rows}
             for key, values in self.recording.values(own).items():
                 recorded = float(values["scores/test"][setting.truth])
-                score, commit = own[key].score(setting.truth), self.recording.commit(key)
-                rows[key] = Repetition(point, numbers[key], setting.truth, score, recorded, commit)
+                score, origin = own[key].score(setting.truth), self.recording.origin(key)
+                rows[key] = Repetition(point, numbers[key], setting.truth, score, recorded, origin)
         return list(rows.values())
 
     def _points(self, figures: Sequence[Figure]) -> Iterator[tuple[Setting, FigurePoint]]:

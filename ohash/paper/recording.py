@@ -4,14 +4,17 @@ It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper p
 ``python3 -m ohash paper --profile full --record FILE`` writes it from a store; with ``--recorded``, cells that the
 store does not have are taken over from the recording that ships, so that only those that changed need to be run again.
 An average precision is kept as a 16-bit share; curves keep MOST_POINTS points. A cell has the commit that it was run
-at; those of the first recordings have none. The bootstrap intervals of the claims are kept, too: they would take most
-of the time of a first visit to the Paper page. Each is found by a fingerprint of the numbers that it was computed from,
-so one's own runs never have those of others.
+at; those of the first recordings have none. All have the first commit of the repository that holds these very results,
+which ``--trace FILE`` finds in the history of the file: the code that ran is of that commit or older.
+
+The bootstrap intervals of the claims are kept, too: they would take most of the time of a first visit to the Paper
+page. Each is found by a fingerprint of the numbers that it was computed from, so one's own runs never have those of
+others.
 """
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -45,6 +48,9 @@ MOST_POINTS = 100
 SEVERAL = "; "  # between values of `made`, where cells differ
 UNKNOWN = "unknown"
 CHANGED = "+"  # after a commit, of files that were changed since it
+FIRST = "first_commit"  # the column with the first commit of the repository that holds the results of a cell
+OR_BEFORE = " or before"
+LOST = "lost"  # of `made`: those of its commits that were rewritten before they landed
 STEPS = 2**16 - 2  # of an average precision; the largest 16-bit number stands for NaN
 
 
@@ -67,6 +73,10 @@ class Recording:
         """Numbers and scores of these cells; unknown keys are left out."""
         return {key: json.loads(self._rows[key]["values"]) for key in keys if key in self._rows}
 
+    def keys(self) -> Iterable[str]:
+        """The keys of all cells."""
+        return self._rows.keys()
+
     def rows(self, keys: Iterable[str]) -> list[dict[str, Any]]:
         """These cells as they are in the file; unknown keys are left out."""
         return [self._rows[key] for key in keys if key in self._rows]
@@ -74,6 +84,21 @@ class Recording:
     def commit(self, key: str) -> str:
         """The commit that a cell was run at, with + if files were changed since; "" if it is not known."""
         return self._rows[key].get("commit") or ""
+
+    def origin(self, key: str) -> str:
+        """The code that a cell was run with, in words; "" if nothing is known of it.
+
+        A commit that was rewritten before it landed can be looked up by nobody, so it says nothing.
+        """
+        commit = self.commit(key)
+        if commit and commit not in self._lost:
+            return f"at commit {commit}"
+        first = self._rows[key].get(FIRST) or ""
+        return f"at commit {first}{OR_BEFORE}" if first else ""
+
+    @property
+    def _lost(self) -> list[str]:
+        return [name for name in self.made.get(LOST, "").split(SEVERAL) if name]
 
     def arrays(self, key: str) -> Arrays:
         """The average precisions and curves of a cell."""
@@ -88,7 +113,8 @@ class Recording:
         """When and on what it was made."""
         cpus = list(dict.fromkeys(SAME_CPU.get(one, one) for one in self.made["cpu"].split(SEVERAL)))
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
-        versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
+        commits = _commits(self.made["commit"], self._lost)
+        versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *commits]
         known = f"; {self._known_commits}" if SEVERAL in self.made["commit"] else ""
         machine = f"{' and '.join(named)}, {self.made['cores']} cores"
         return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)}{known})"
@@ -96,18 +122,26 @@ class Recording:
     @property
     def _known_commits(self) -> str:
         """For how many cells it is known which of several commits they are of."""
-        known = sum(bool(self.commit(key)) for key in self._rows)
-        if known == len(self) > 0:
+        origins = [self.origin(key) for key in self._rows]
+        exact = sum(bool(origin) and not origin.endswith(OR_BEFORE) for origin in origins)
+        if exact == len(self) > 0:
             return "each experiment has its own"
+        if self._rows and all(origins):
+            return (
+                f"the one that {exact:,} of {len(self):,} ran at is known, of the others the first with their results"
+            )
+        known = sum(bool(self.commit(key)) for key in self._rows)
         which = "which experiment is of which"
         return f"{which} is known for {known:,} of {len(self):,}" if known else f"{which} was not kept"
 
 
-def _commits(listed: str) -> list[str]:
+def _commits(listed: str, lost: Sequence[str] = ()) -> list[str]:
     """What is known of the commits: how many, and whether cells are of changed files or of an unknown commit.
 
-    >>> _commits("a1; b2; b2+; unknown; c3")
-    ['3 commits from a1 to c3', 'one with uncommitted changes (b2+)', 'some experiments of an unknown commit']
+    >>> _commits("a1; b2; b2+; unknown; c3", ["b2"])[:2]
+    ['3 commits from a1 to c3 (b2 was rewritten later)', 'one with uncommitted changes (b2+)']
+    >>> _commits("a1; b2; unknown")
+    ['2 commits from a1 to b2', 'some experiments of an unknown commit']
     >>> _commits("a1"), _commits("a1+"), _commits("unknown")
     (['commit a1'], ['commit a1 with uncommitted changes'], ['of an unknown commit'])
     """
@@ -121,7 +155,9 @@ def _commits(listed: str) -> list[str]:
         return [f"commit {name.removesuffix(CHANGED)} with uncommitted changes" if changed else f"commit {name}"]
     parts = [f"commit {name}" for name in clean] if len(clean) < 2 else []
     if len(clean) > 1:
-        parts.append(f"{len(clean)} commits from {clean[0]} to {clean[-1]}")
+        gone = [name for name in clean if name in lost]
+        lacks = f" ({' and '.join(gone)} {'was' if len(gone) == 1 else 'were'} rewritten later)" if gone else ""
+        parts.append(f"{len(clean)} commits from {clean[0]} to {clean[-1]}{lacks}")
     if changed:
         parts.append(f"{'one' if len(changed) == 1 else len(changed)} with uncommitted changes ({', '.join(changed)})")
     if UNKNOWN in names:
@@ -162,7 +198,7 @@ def write_recording(store: Store, profile: Profile, path: Path, earlier: Recordi
     made = _provenance(store, keys, earlier.made if earlier is not None and kept else {}) | {"profile": profile.key}
     columns = {name: pyarrow.list_(pyarrow.float64()) for name in _names()}
     columns |= {"ap_test": pyarrow.list_(pyarrow.uint16())}
-    columns |= dict.fromkeys(("key", "values", "commit"), pyarrow.string())
+    columns |= dict.fromkeys(("key", "values", "commit", FIRST), pyarrow.string())
     schema = pyarrow.schema(columns.items(), {"made": json.dumps(made)})
     _write(pyarrow.Table.from_pylist(rows, schema), path)
     return len(rows)
@@ -174,6 +210,17 @@ def add_intervals(path: Path, intervals: Mapping[str, tuple[float, float]]) -> N
 
     table = pyarrow.parquet.read_table(path)
     _write(table.replace_schema_metadata({**table.schema.metadata, b"intervals": json.dumps(dict(intervals))}), path)
+
+
+def write_origins(path: Path, first: Mapping[str, str], lost: Iterable[str]) -> None:
+    """Note the first commit with the results of each cell, and commits that no history has; the rest stays."""
+    import pyarrow.parquet  # noqa: PLC0415
+
+    table = pyarrow.parquet.read_table(path)
+    column = pyarrow.array([first.get(key) for key in table["key"].to_pylist()], pyarrow.string())
+    table = (table.drop_columns(FIRST) if FIRST in table.column_names else table).append_column(FIRST, column)
+    made = json.loads(table.schema.metadata[b"made"]) | {LOST: SEVERAL.join(lost)}
+    _write(table.replace_schema_metadata({**table.schema.metadata, b"made": json.dumps(made)}), path)
 
 
 def _write(table: "pyarrow.Table", path: Path) -> None:
@@ -204,7 +251,8 @@ def _provenance(store: Store, keys: list[str], earlier: dict[str, str]) -> dict[
         made[name] = SEVERAL.join(listed)
     days = [time.strftime("%Y-%m-%d", time.gmtime(values["created"])) for values in (cells[0], cells[-1])]
     days = sorted([*days, *filter(None, earlier.get("date", "").split(" to "))])
-    return made | {"date": " to ".join(dict.fromkeys((days[0], days[-1])))}
+    kept = {LOST: earlier[LOST]} if LOST in earlier else {}
+    return made | kept | {"date": " to ".join(dict.fromkeys((days[0], days[-1])))}
 
 
 def _names() -> list[str]:

@@ -1,5 +1,6 @@
 """Where the numbers of a report come from, in sentences: recorded, run here, or both, and where the two differ."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -75,10 +76,16 @@ def figure_sources(measured: Measurements, figure: Figure) -> str:
     return ", ".join(parts)
 
 
+def figure_commits(measured: Measurements, figure: Figure) -> str:
+    """The code that the recorded experiments of one figure were run with, most of them first; "" if there are none."""
+    counts = Counter(measured.origins([figure]))
+    return "; ".join(f"{count:,} {origin or 'at an unknown commit'}" for origin, count in counts.most_common())
+
+
 def _difference(one: Repetition) -> str:
     point = one.point
     where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {one.seed}"
-    at = f" at commit {one.commit}" if one.commit else ""
+    at = f" {one.origin}" if one.origin else ""
     score = "" if one.truth == "map" else f"{TRUTH_SCORES[one.truth]} "
     return f"{where}: {score}{one.own:.3f} here, {one.recorded:.3f} recorded{at}"
 

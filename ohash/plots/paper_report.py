@@ -10,7 +10,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES
-from ohash.paper.sources import MOST_LISTED, figure_sources, sources
+from ohash.paper.sources import MOST_LISTED, figure_commits, figure_sources, sources
 from ohash.paper.tables import (
     Table,
     bibtex,
@@ -193,12 +193,14 @@ def _figure(measured: Measurements, figure: Figure) -> str:
     name = figure.title if not figure.key.isdigit() else f"{figure.place.partition(',')[0]}: {figure.title}"
     origin = figure_sources(measured, figure)
     which = f" ({origin})" if origin else ""
+    commits = figure_commits(measured, figure)
+    code = f"<dt>recorded</dt><dd>{_e(commits)}</dd>" if commits else ""
     cost = f"{done} of {total} cells{which}, {duration(measured.cost(figure))} of CPU time"
     return (
         f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
         f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd>"
         f"<dt>here</dt><dd>{_e(figure.ours)} {_e(stand_ins(measured, figure))}</dd>"
-        f'<dt>cost</dt><dd>{_e(cost)}</dd></dl><div class="figures">{drawn}</div>'
+        f'<dt>cost</dt><dd>{_e(cost)}</dd>{code}</dl><div class="figures">{drawn}</div>'
         f"<p><small>{_e(' '.join(captions))}</small></p>"
         f"<details><summary>Numbers</summary>{_html(table)}</details>"
         f"<details><summary>LaTeX</summary><pre>{_e(table.latex())}</pre></details></section>"

@@ -17,7 +17,7 @@ from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Profile
 from ohash.paper.recording import read_recording
-from ohash.paper.sources import sources
+from ohash.paper.sources import figure_commits, sources
 from ohash.paper.tables import bibtex, claims_table, coverage_text, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report
@@ -235,7 +235,9 @@ def figures(results: Results) -> None:
         f"**The paper** ({figure.place}): {figure.paper}\n\n"
         f"**Here**: {figure.ours} {stand_ins(results.measured, figure)}{_own_text(results.measured, figure)}"
     )
-    st.caption(f"{done} of {total} experiments, {duration(results.measured.cost(figure))} of CPU time.")
+    commits = figure_commits(results.measured, figure)
+    recorded = f" Recorded: {commits}." if commits else ""
+    st.caption(f"{done} of {total} experiments, {duration(results.measured.cost(figure))} of CPU time.{recorded}")
     drawings = charts(results.measured, figure)
     columns = st.columns(2) if len(drawings) > 1 else [st.container()]
     for at, chart in enumerate(drawings):

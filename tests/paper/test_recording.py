@@ -19,7 +19,7 @@ from ohash.paper.protocol import FULL, PROFILES, QUICK
 from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
-from ohash.paper.sources import sources
+from ohash.paper.sources import figure_commits, sources
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
@@ -133,6 +133,8 @@ def test_a_cell_keeps_its_commit_and_old_ones_stay_without(run_store, recording,
     assert [both.commit(name) for name in (key, *others)] == ["abc123", "", "", ""]
     assert all({**old[name], "commit": None} == both._rows[name] for name in others), "they stay as they are"
     assert "3 commits from first to abc123; which experiment is of which is known for 1 of 4)" in both.text
+    told = figure_commits(Measurements(Store(tmp_path / "empty"), TINY, both), FIGURES["3"])
+    assert told == "3 at an unknown commit; 1 at commit abc123"
     whole = Recording(both.made, {name: {**row, "commit": "abc123"} for name, row in both._rows.items()})
     assert "3 commits from first to abc123; each experiment has its own)" in whole.text
     (origins,) = sources(differing(run_store, both, [key]), [FIGURES["3"]]).differing
