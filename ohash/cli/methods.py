@@ -38,7 +38,11 @@ def run(options: argparse.Namespace) -> int:
         print(_head(spec, key, title))
         if options.name is None:
             for text in (f"Made for {spec.features_text}.", spec.checked_text):
-                print(textwrap.fill(text, 110, initial_indent=" " * 17, subsequent_indent=" " * 19))
+                print(
+                    textwrap.fill(
+                        text, 110, initial_indent=" " * 17, subsequent_indent=" " * 19, break_on_hyphens=False
+                    )
+                )
         for row in spec.table.values():
             print(
                 f"             {row.symbol or '-':>7} {row.key:{name}} {row.allowed:{allowed}} default {row.default!r}"
@@ -66,7 +70,9 @@ def _head(spec: HasherSpec, key: int, title: int) -> str:
 
 def _details(spec: HasherSpec) -> str:
     ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
-    differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
-    features = textwrap.fill(f"Made for {spec.features_text}.", 110)
-    checked = textwrap.fill(spec.checked_text, 110)
+    differs = (
+        textwrap.fill(f"Differs from the original: {spec.differs}", 110, break_on_hyphens=False) if spec.differs else ""
+    )
+    features = textwrap.fill(f"Made for {spec.features_text}.", 110, break_on_hyphens=False)
+    checked = textwrap.fill(spec.checked_text, 110, break_on_hyphens=False)
     return "\n\n".join(part for part in (f"Ranked by {ranking}.", features, differs, checked, spec.bibtex) if part)

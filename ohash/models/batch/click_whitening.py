@@ -192,7 +192,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="vectors",
     features_source="a linear map of the vectors",
-    features_place="the sections of the papers are not known here",
+    features_place="the second paper's program: filipradenovic/cnnimageretrieval-pytorch, cirtorch/utils/whiten.py",
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "

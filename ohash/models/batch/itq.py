@@ -121,7 +121,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="PCA of the centred vectors",
-    features_place="public programs; the section of the paper is not known here",
+    features_place="the author's compressITQ.m, in a copy: willard-yuan/hashing-baseline-for-image-retrieval",
     consumes="batch",
     differs="The paper needs r <= d; bits beyond d start here as random projections of the centred data. Unlike the "
     "version in faiss, vectors are not normalised again and all points are used.",

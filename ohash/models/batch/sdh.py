@@ -166,7 +166,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="kernel",
     features_source="its non-linear embedding, an RBF map",
-    features_place="the authors' program; the section of the paper is not known here",
+    features_place="the authors' program: bd622/DiscretHashing, demo_SDH.m, on 1,000 anchors of data of unit length",
     consumes="batch",
     differs="The anchors of the RBF kernel are those of the experiment's feature map, the same for every method "
     "(the paper: 1,000 anchors, sigma 0.4); without a kernel SDH is linear. Squared loss only, not the hinge variant. "

@@ -162,7 +162,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="vectors",
     features_source="linear hash functions of centred vectors of unit length",
-    features_place="the benchmark program of its authors; the section of the paper is not known here",
+    features_place="the benchmark program of its authors: fcakir/mihash, +Methods/AdaptHash.m on +Datasets/cifar.m",
     consumes="pairs",
     differs="The step is divided by r: the factor (f(u)ᵀf(v) - r s) grows with r, and at the published step of 1 the "
     "method is unstable (worse than random hyperplanes on digits). It is divided by the mean squared length of the "

@@ -149,7 +149,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="vectors",
     features_source="linear hash functions of the vectors",
-    features_place="the authors' program; the section of the paper is not known here",
+    features_place="the authors' program: lmbxmu/mycode, 2019AAAI_BSODH/BSODH.m; centred and of unit length",
     consumes="chunks",
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "

@@ -68,8 +68,8 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="kernel",
-    features_source="an RBF kernel for MNIST and Places205, none for CIFAR-10",
-    features_place="the authors' program; the section of the paper is not known here",
+    features_source="an RBF kernel for MNIST and Places205, none for CIFAR-10 and NUS-WIDE",
+    features_place="the authors' program: lmbxmu/mycode, 2020IJCV_HMOH/s2019IJCV_HMOH.m, on vectors as given",
     consumes="points",
     differs="No learning rate: W starts from 0, so it would change no code. The average is kept as a sum over all "
     "points: the authors' program divides it by the number of mistakes, which changes no sign. A projection of 0 "

@@ -233,7 +233,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="vectors",
     features_source="linear hash functions of centred vectors of unit length",
-    features_place="the authors' benchmark program; the section of the paper is not known here",
+    features_place="the authors' benchmark program: fcakir/mihash, +Methods/MIHash.m on +Datasets/cifar.m",
     consumes="points",
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "

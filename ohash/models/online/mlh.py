@@ -172,7 +172,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="vectors",
     features_source="linear hash functions of centred vectors of unit length",
-    features_place="the authors' program; the section of the paper is not known here",
+    features_place="the authors' program, in a copy: pombredanne/min-loss-hashing, create_data.m",
     consumes="pairs",
     differs="One pass over the stream with a constant step, where the authors make hundreds of epochs with a falling "
     "one. Pairs come as the stream brings them: λ weighs the dissimilar ones, while their program uses it as the "

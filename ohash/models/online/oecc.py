@@ -80,7 +80,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="vectors",
     features_source="linear classifiers of centred vectors of unit length",
-    features_place="the benchmark program of its authors; the section of the paper is not known here",
+    features_place="the benchmark program of its authors: fcakir/mihash, +Methods/OSH.m on +Datasets/cifar.m",
     consumes="points",
     differs="The hinge is the default: the authors' own note says that it is usually better than the boosted "
     "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one. "

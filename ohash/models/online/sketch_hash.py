@@ -85,7 +85,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="the sketch is of the centred data matrix",
-    features_place="the MIHash benchmark's program; the section of the paper is not known here",
+    features_place="adapted from the authors' program: fcakir/mihash, online-hashing/+Methods/SketchHash.m",
     consumes="chunks",
     differs="The rotation is drawn once, and every new basis is turned towards the one before (orthogonal "
     "Procrustes), so that flipped bits mean a changed subspace; public implementations draw a new one per chunk. At "

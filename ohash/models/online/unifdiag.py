@@ -210,7 +210,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="the subspace is that of the centred vectors",
-    features_place="the abstract, and OPAST; the paper was not at hand",
+    features_place="the abstract, and OPAST; annemorvan/UnifDiagStreamBinSketching has the rotation only",
     consumes="points",
     differs="Written from the abstract, the authors' program for the rotation, and OPAST; the text of the paper was "
     "not at hand. The covariance that is made uniform is the one OPAST keeps. The first point sets its scale, so that "
