@@ -290,10 +290,11 @@ def _larger_codes_text(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> s
 
 
 def _chance(snapshot: ComparisonSnapshot) -> str:
-    """The level of a random order, where it is not obvious."""
-    chance = snapshot.setup.chance
-    if snapshot.truth_column == "map" or not math.isfinite(chance):
-        return ""
+    """The level of a random order."""
+    by_map = snapshot.truth_column == "map"
+    chance = snapshot.chance.get("map", math.nan) if by_map else snapshot.setup.chance
+    if by_map or not math.isfinite(chance):
+        return f" (chance {score_text(chance)})" if math.isfinite(chance) else ""
     others = [f"{name} {score_text(snapshot.chance[key])}" for key, name in BY_CHANCE.items() if key in snapshot.chance]
     more = f"; by chance also {', '.join(others)}" if others else ""
     return f" (chance {score_text(chance)}{more})"

@@ -194,6 +194,12 @@ def test_the_first_method_against_each_of_the_others():
     assert "OH compared with the others" not in sentences(snapshot({"oh": 0.6}))
 
 
+def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
+    now = replace(snapshot({"oh": 0.26, "itq": 0.258}), chance={"map": 0.2551, "hit_10": 0.9})
+    text = sentences(now)["To follow your labels"]
+    assert re.search(r"is best, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
+
+
 def test_clicks_are_judged_by_hits_with_the_level_of_chance():
     now = snapshot({"oh": 0.44, "itq": 0.3})
     setup = EvaluationSetup("x", 2500, 512, "cosine", "clicks", QUERIES, 20_000, True, 0.0005)

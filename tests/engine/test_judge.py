@@ -298,11 +298,12 @@ def test_chance_is_the_mean_of_random_orders():
             ranks = np.flatnonzero(rng.permutation(n) < R) + 1
             gain = (1 / np.log2(ranks[ranks <= 10] + 1)).sum() / (1 / np.log2(np.arange(2, min(R, 10) + 2))).sum()
             auc = 1 - (ranks.mean() - (R + 1) / 2) / (n - R)
-            drawn.append((ranks[0] <= 10, 1 / ranks[0], gain, auc))
+            precision = (np.arange(1, R + 1) / ranks).mean()
+            drawn.append((precision, ranks[0] <= 10, 1 / ranks[0], gain, auc))
     chance = judge.chance()
     errors = 4 * np.std(drawn, axis=0) / np.sqrt(len(drawn))
     for name, mean, error in zip(
-        ("hit_10", "mrr", "ndcg_10", "auc_later"), np.mean(drawn, axis=0), errors, strict=True
+        ("map", "hit_10", "mrr", "ndcg_10", "auc_later"), np.mean(drawn, axis=0), errors, strict=True
     ):
         assert chance[name] == pytest.approx(mean, abs=error), name
 
@@ -311,6 +312,7 @@ def test_chance_is_the_score_of_codes_that_are_all_equal():
     relevant = [[1], [2, 3, 4], list(range(12)), []]
     scores = ohash.retrieval(np.zeros((4, 1), np.uint8), np.zeros((40, 1), np.uint8), relevant=relevant, r=8, k=10)
     expected = {
+        "map": scores.map,
         "hit_10": scores.hit_at_k[10],
         "mrr": scores.mrr,
         "ndcg_10": scores.ndcg_at_k[10],
