@@ -127,12 +127,9 @@ class Recording:
         if exact == len(self) > 0:
             return "each experiment has its own"
         if self._rows and all(origins):
-            return (
-                f"the one that {exact:,} of {len(self):,} ran at is known, of the others the first with their results"
-            )
-        known = sum(bool(self.commit(key)) for key in self._rows)
+            return f"{exact:,} of {len(self):,} name the one they ran at, the others the first that has their results"
         which = "which experiment is of which"
-        return f"{which} is known for {known:,} of {len(self):,}" if known else f"{which} was not kept"
+        return f"{which} is known for {exact:,} of {len(self):,}" if exact else f"{which} was not kept"
 
 
 def _commits(listed: str, lost: Sequence[str] = ()) -> list[str]:

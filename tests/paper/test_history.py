@@ -59,7 +59,7 @@ def test_each_result_is_of_the_first_commit_that_holds_it_or_older(checkout, cap
         f"at commit {names[0]} or before", f"at commit {names[1]} or before", f"at commit {names[3]} or before",
         f"at commit {names[0]}",
     ]  # fmt: skip
-    assert "the one that 1 of 4 ran at is known, of the others the first with their results)" in traced.text
+    assert "1 of 4 name the one they ran at, the others the first that has their results)" in traced.text
     assert f"{LOST} was rewritten later" in traced.text
     assert pyarrow.parquet.read_table(path).select(before.column_names).equals(before)
 
