@@ -47,7 +47,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="vectors",
     features_source="linear hash functions of centred vectors of unit length",
-    features_place="the authors' programs: lmbxmu/mycode, 2018ACMMM_HCOH/HCOH.m, and the data of its +Datasets/mnist.m",
+    features_place="the authors' program: lmbxmu/mycode, ONLINE_HASHING_UTILS/MY_ONLINE_HASHING_METHOD/HCOH.m",
     consumes="points",
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "
