@@ -200,7 +200,7 @@ class Measurements:
         results = self._results.get(FigurePoint(figure, setting.key, method, x))
         what = f"{method} at {x} on {setting.title} (figure {figure})"
         if results is None:
-            raise MissingCellError(f"{what} is not part of the {self.profile.key} profile")
+            raise MissingCellError(self._absence(what, {method}))
         if not results:
             raise NotRunError(f"{what} has not been run")
         return results
@@ -260,11 +260,16 @@ class Measurements:
                 means[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
         if not means:
             if not any(FigurePoint(figure, setting.key, *choice) in self._results for choice in choices):
-                raise MissingCellError(
-                    f"figure {figure} on {setting.title} is not part of the {self.profile.key} profile"
-                )
+                rivals = {method for method, _ in choices}
+                what = f"what it is compared with in figure {figure} on {setting.title}"
+                raise MissingCellError(self._absence(what, rivals))
             raise NotRunError(f"nothing of figure {figure} on {setting.title} has been run")
         return max(means, key=lambda choice: means[choice])
+
+    def _absence(self, what: str, methods: set[str]) -> str:
+        """Why there are no cells of these methods: they were left out, or the profile has none."""
+        left_out = {one.method for one in self.profile.left_out if not one.kinds and not one.bits}
+        return f"{what} {'was left out' if methods <= left_out else f'is not part of the {self.profile.key} profile'}"
 
     def progress(self, figure: Figure) -> tuple[int, int]:
         """Number of finished cells, and of all cells."""

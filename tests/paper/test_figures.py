@@ -94,3 +94,20 @@ def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
     measured.told = told | {("6", "mmoh", 128): 0.7}
     parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
     assert [(part.decisive, "not run" in part.what) for part in parts[:2]] == [(True, False), (False, True)]
+
+
+@pytest.mark.slow
+def test_a_claim_about_methods_that_were_left_out_says_so(monkeypatch, tmp_path):
+    by_distance = next(one for one in data.EMBEDDED if one.kind == "metric")
+    monkeypatch.setattr(figures, "settings", lambda: (by_distance,))
+    without = tuple(Omission(method, "--without") for method in ("fasthash", "ksh"))
+    notes = {
+        left_out: judge_claim(
+            claim("ksh-metric"), Measurements(Store(tmp_path), replace(QUICK, left_out=left_out)), [by_distance]
+        )
+        .parts[0]
+        .note
+        for left_out in (without, ())
+    }
+    assert notes[without].startswith("what it is compared with in figure 8") and notes[without].endswith("left out")
+    assert notes[()].endswith("has been run")
