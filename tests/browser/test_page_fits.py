@@ -278,6 +278,21 @@ def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) ->
     assert len(seen) == 12, "seven stages of an update after that of the models, and four of its theory"
 
 
+def test_what_if_on_stage_leaves_everything_on_the_screen(page: Any, server: Dashboard) -> None:
+    run = f"{server.url}/step?dataset=digits&method=mmoh&T=4&r=16&noise=0.1&pairs=1500&at=704&present=1"
+    low = """() => Math.max(...[...document.querySelectorAll(".st-key-step_body :is(button, input, img, p)")]
+      .map((one) => one.getBoundingClientRect().bottom))"""
+    for rest in ("stage=3&what_if=C:0.05,alpha:1", "part=theory&stage=4&what_if=C:0.05"):
+        page.set_viewport_size({"width": 1024, "height": 768})
+        page.goto(f"{run}&{rest}")
+        page.locator(".st-key-large_stage").wait_for()
+        page.get_by_text("the model up to this pair is that of the experiment.").wait_for()
+        for width, height in ((1024, 768), (1920, 1080)):
+            page.set_viewport_size({"width": width, "height": height})
+            until(lambda h=height: 0.85 * h < page.evaluate(BOTTOM, ".st-key-large_stage") <= h, "full")  # type: ignore[misc]
+            until(lambda h=height: page.evaluate(low) <= h, "all of it is on the screen")  # type: ignore[misc]
+
+
 ON_STAGE = [*(f"present=lesson-{number}" for number in range(1, 9)), "present=1&r=8&T=4&at=40", "present=1&data=own"]
 
 
