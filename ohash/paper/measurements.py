@@ -205,6 +205,10 @@ class Measurements:
             raise NotRunError(f"{what} has not been run")
         return results
 
+    def has_run(self, figure: str, setting: Setting, method: str, x: Any) -> bool:
+        """Whether a point has any finished cell."""
+        return bool(self._results.get(FigurePoint(figure, setting.key, method, x)))
+
     def has(self, figure: str, setting: Setting, method: str) -> bool:
         """Whether a method has any finished cell in a figure."""
         return any(

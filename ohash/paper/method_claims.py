@@ -46,13 +46,16 @@ def _on_other_features(
 
 
 def _run_and_left_out(
-    measurements: Measurements, setting: Setting, methods: Sequence[str], r: int
+    measurements: Measurements, figure: str, setting: Setting, methods: Sequence[str], r: int
 ) -> tuple[list[str], str]:
-    """The methods that a profile runs at this length, and, in words, those it leaves out."""
-    profile = measurements.profile
-    gone = [method for method in methods if profile.leaves_out(method, setting, r)]
-    names = " and ".join(variant_title(method) for method in gone)
-    return [method for method in methods if method not in gone], f" ({names} not run)" if gone else ""
+    """The methods that were run at this length, and, in words, those that were left out or have not been run yet.
+
+    Where none has been run yet, those that the profile runs.
+    """
+    planned = [method for method in methods if not measurements.profile.leaves_out(method, setting, r)]
+    run = [method for method in planned if measurements.has_run(figure, setting, method, r)] or planned
+    names = " and ".join(variant_title(method) for method in methods if method not in run)
+    return run, f" ({names} not run)" if names else ""
 
 
 def _with_rivals_missing(part: Part, missing: bool) -> Part:
@@ -95,7 +98,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
         if setting.kind == "tracks":
             others.remove("lego")
         for r in (r for r in measurements.profile.bits if r > 32):
-            there, gone = _run_and_left_out(measurements, setting, others, r)
+            there, gone = _run_and_left_out(measurements, "6", setting, others, r)
             other = measurements.best("6", setting, [(one, r) for one in there])
             effect = map_gain(measurements, setting, "6", (method, r), other)
             what = f"r = {r}, minus the next best{gone}, {find(other[0]).title}"
@@ -118,7 +121,7 @@ def _lead(measurements: Measurements, setting: Setting, r: int, rival_r: int) ->
     The rival has `rival_r` bits, and is chosen on validation queries.
     """
     others = [one for one in ONLINE if one != "mmoh"]
-    there, gone = _run_and_left_out(measurements, setting, others, rival_r)
+    there, gone = _run_and_left_out(measurements, "6", setting, others, rival_r)
     best = measurements.best("6", setting, [(one, rival_r) for one in there])
     mine = measurements.ap(measurements.seeds("6", setting, "mmoh", r))
     theirs = measurements.ap(measurements.seeds("6", setting, *best))
@@ -160,13 +163,13 @@ def _lego_equals_oh(measurements: Measurements, setting: Setting) -> Iterable[Pa
 def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     pairwise = [method for method in SUPERVISED if find(method).pairwise]
     for r in (r for r in measurements.profile.bits if r > 16):
-        there, gone = _run_and_left_out(measurements, setting, pairwise, r)
+        there, gone = _run_and_left_out(measurements, "8", setting, pairwise, r)
         other = measurements.best("8", setting, [(method, r) for method in there])
         effect = map_gain(measurements, setting, "8", ("mmoh", r), other)
         what = f"r = {r}, minus the better of the two{gone}, {find(other[0]).title}"
         yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(gone))
     for r in (r for r in measurements.profile.bits if 4 * r in measurements.profile.bits):
-        there, _ = _run_and_left_out(measurements, setting, pairwise, 4 * r)
+        there, _ = _run_and_left_out(measurements, "8", setting, pairwise, 4 * r)
         try:
             other = measurements.best("8", setting, [(method, 4 * r) for method in there])
             effect = map_gain(measurements, setting, "8", ("mmoh", r), other)
@@ -177,8 +180,11 @@ def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iter
 
 
 def _batch_above_mmoh(measurements: Measurements, setting: Setting) -> Iterable[Part]:
-    bits = measurements.profile.bits
-    r = max(bits, key=lambda r: (len(_run_and_left_out(measurements, setting, SUPERVISED, r)[0]), r))
+    def rivals(r: int) -> tuple[int, int, int]:
+        run, _ = _run_and_left_out(measurements, "8", setting, SUPERVISED, r)
+        return sum(measurements.has_run("8", setting, method, r) for method in run), len(run), r
+
+    r = max(measurements.profile.bits, key=rivals)
     batch = measurements.best("8", setting, [(method, r) for method in SUPERVISED])
     effect = map_gain(measurements, setting, "8", batch, ("mmoh", r))
     yield Part.from_test(setting.title, f"r = {r}, {find(batch[0]).title} (the best) minus MMOH", effect, above)
