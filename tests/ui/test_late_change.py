@@ -56,6 +56,15 @@ def test_a_change_that_comes_while_the_run_ends_starts_another_with_it(session: 
     assert not live_run.start_for_late_change(session)
 
 
+def test_a_new_run_keeps_a_change_that_the_last_one_had_not_applied_yet(session: Session) -> None:
+    runner = live_run.runner(session)
+    wait(lambda: runner.snapshot() is not None)
+    with runner.between_steps():
+        live_run.set_live(session, "beta", 0.8)
+        rail.change(session, "r", 16)
+    assert (session.params.model.r, session.params.model.beta) == (16, 0.8) and not session.pending
+
+
 def test_an_older_picture_does_not_undo_a_newer_press(session: Session) -> None:
     runner = live_run.runner(session)
     wait(lambda: runner.snapshot() is not None)

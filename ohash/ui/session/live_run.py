@@ -183,7 +183,7 @@ def start_for_late_change(session: Session) -> bool:
     if not over.finished.is_set() or over.state != "done" or not has_pending_change(session, over.snapshot()):
         return False
     session.playing = True
-    commit(session, current_params(session).with_values(**session.pending))
+    commit(session, current_params(session))
     return True
 
 
@@ -220,9 +220,9 @@ def replace_bad_link(session: Session) -> bool:
 
 
 def current_params(session: Session) -> ExperimentParams:
-    """The experiment that starts with the values the model has now."""
+    """The experiment that starts with the values the model has now, or is about to have."""
     now = latest_snapshot(session)
-    return session.params.with_current_values(0 if now is None else now.t)
+    return session.params.with_current_values(0 if now is None else now.t).with_values(**session.pending)
 
 
 def next_query(session: Session) -> None:
