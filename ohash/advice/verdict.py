@@ -181,7 +181,7 @@ def _codes_or_adapter(snapshot: AdviceSnapshot) -> str:
     names = snapshot.contender(code).title, snapshot.contender("adapter_rabitq_1").title
     word = "no clear difference" if not clear(gain) else "more" if gain.difference > 0 else "less"
     return (
-        f"Of what learns, the best codes ({names[0]}, {_bytes(snapshot, code)}) against {names[1]}: "
+        f"The best learnt codes ({names[0]}, {_bytes(snapshot, code)}) against {names[1]}: "
         f"{word}, {number(gain.difference)} ± {number(half_width(gain))} {snapshot.truth}."
     )
 

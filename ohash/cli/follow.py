@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if last is not None:
         watch.show(last, "ended")
         _write(last, options)
-        skipped = f", {last.skipped:,} lines or messages were no pairs of these vectors" if last.skipped else ""
+        skipped = f", {last.skipped:,} lines or messages were not pairs of these vectors" if last.skipped else ""
         print(
             f"{last.t:,} pairs of the stream, {last.learnt:,} learnt with drawn ones{skipped}; saved as {options.out}"
         )
@@ -95,10 +95,12 @@ def _first_price(first: Follower, options: argparse.Namespace) -> str:
     at = (first.t // options.check + 1) * options.check
     if first.price is None:
         waits = f"the first check comes when pair {at:,} is in a full batch (--check, --batch)"
-        return f"no price of stale codes yet: {waits}"
+        return f"the cost of stale codes is not known yet: {waits}"
     if first.t <= options.batch and not options.deployed:
         same = "nothing had been learnt before this batch, so the deployed codes are the present ones"
-        return f"pair {first.t:,}: no price of stale codes yet: {same}; the next check comes at pair {at:,}"
+        return (
+            f"pair {first.t:,}: the cost of stale codes is not known yet: {same}; the next check comes at pair {at:,}"
+        )
     return f"pair {first.t:,}: {first.price.sentence(options.hit_value)}"
 
 

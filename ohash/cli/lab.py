@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
         "--class", "--classroom", dest="key", action="store_true",
         help="serve a class: print a link with a key; visitors without it have runs and comparisons of their own only",
     )  # fmt: skip
-    options.add_argument("--port", metavar="N", type=int, help="port to serve at, 8501 unless it is taken")
+    options.add_argument("--port", metavar="N", type=int, help="port to serve on (8501 unless it is taken)")
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 

@@ -37,7 +37,7 @@ def split_pairs_option(options: argparse.Namespace) -> None:
     files = [text for text in texts if not is_number(text)]
     files += [options.pairs_file] if options.pairs_file else []
     if len(numbers) > 1 or len(files) > 1:
-        raise ValueError(f"--pairs must be one number and one file at most, got {', '.join([*numbers, *files])}")
+        raise ValueError(f"--pairs must be at most one number and one file, got {', '.join([*numbers, *files])}")
     options.value_pairs = numbers[0] if numbers else None
     options.pairs_file = files[0] if files else None
 

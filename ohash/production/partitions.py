@@ -87,7 +87,7 @@ def to_vectors(name: str, column: Any, first: int) -> npt.NDArray[np.float32]:
 
     if column.null_count:
         raise ValueError(
-            f"{name} must have a vector in every row, some of rows {first} to {first + len(column)} do not"
+            f"{name} must have a vector in every row, got none in some of rows {first} to {first + len(column) - 1}"
         )
     flat = column.flatten()
     if not len(column):
@@ -97,7 +97,7 @@ def to_vectors(name: str, column: Any, first: int) -> npt.NDArray[np.float32]:
         or len(flat) % len(column)
         or (not pa.types.is_fixed_size_list(column.type) and len(set(np.diff(column.offsets.to_numpy()).tolist())) != 1)
     ):
-        raise ValueError(f"{name} must have vectors of one length without gaps, rows {first} and after have not")
+        raise ValueError(f"{name} must have vectors of one length without gaps, got others at or after row {first}")
     return np.asarray(flat.to_numpy(zero_copy_only=False), np.float32).reshape(len(column), -1)
 
 

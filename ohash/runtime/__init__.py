@@ -2,8 +2,8 @@
 
 `compile` and `kernel_cache` for kernels, `threads` and `clock` for CPU time, `background` for the one thread engine,
 `worker`, `worker_process` and `pool` for other processes, `frames` for what they send, `progress` for work in small
-steps and long fits, `archive` and `folders` for files, `environment` for what a result was made with, `lazy` for names
-that are imported when they are used.
+steps and long fits, `archive`, `files` and `folders` for files, `environment` for what a result was made with, `lazy`
+for names that are imported when they are used, `once` for what a process makes at its first use.
 """
 
 from typing import TYPE_CHECKING

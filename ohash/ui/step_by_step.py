@@ -27,7 +27,7 @@ from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import dark
 
-NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
+NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with remaining loss"}
 LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
 LINE = 14  # millimetres that a third equation takes from it
 READABLE = 0.75  # of the size of strips, whose type is then of 12 pixels
@@ -164,7 +164,7 @@ def _choose_pair(session: Session, microscope: Microscope) -> None:
 
 def _choose_items(session: Session, microscope: Microscope) -> None:
     """Two items of one's own in place of the pair of the stream."""
-    with st.popover("Own two items", key="own_items"):
+    with st.popover("Choose two items", key="own_items"):
         last = microscope.dataset.n - 1
         first = session.own_pair or (0, min(1, last), 1)
         i = _choose_item(microscope.dataset, "i", first[0])

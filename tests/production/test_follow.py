@@ -234,10 +234,14 @@ def test_the_command_says_what_the_first_price_waits_for(start, capsys):
         return capsys.readouterr().out.splitlines()[1:]
 
     waits, end = said("a.npz", "--check", "1000")
-    assert waits.startswith("no price of stale codes yet: the first check comes when pair 1,000 is in a full batch")
+    assert waits.startswith(
+        "the cost of stale codes is not known yet: the first check comes when pair 1,000 is in a full batch"
+    )
     assert end.startswith("600 pairs")
     same, second, third, _ = said("b.npz", "--check", "200")
-    assert same.startswith("pair 200: no price of stale codes yet: nothing had been learnt before this batch")
+    assert same.startswith(
+        "pair 200: the cost of stale codes is not known yet: nothing had been learnt before this batch"
+    )
     assert same.endswith("the next check comes at pair 400")
     assert second.startswith("pair 400: ") and third.startswith("pair 600: ") and "hits per 100 queries" in third
     other = str(start / "b.npz")

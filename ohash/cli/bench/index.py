@@ -141,7 +141,7 @@ def _faiss() -> Any:
     try:
         import faiss  # noqa: PLC0415
     except ImportError:
-        print("faiss is not installed (pip install ohash[faiss]): so its columns are left out")
+        print("faiss is not installed (pip install ohash[faiss]), so its columns are left out")
         return None
     faiss.omp_set_num_threads(1)
     return faiss

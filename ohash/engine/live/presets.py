@@ -76,9 +76,9 @@ PRESETS = (
     ),
     Preset(
         "small-beta", "β too small",
-        "Dissimilar pairs only need 10 % different bits, so that few of them teach anything.",
-        "{update_rate:.0%} of the pairs still trigger an update, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
-        "{map:.2f}, with β = 0.5 it is {beside_map:.2f}.",
+        "Dissimilar pairs need only 10 % different bits, so few of them teach anything.",
+        "{update_rate:.0%} of the pairs still trigger an update; with β = 0.5, {beside_update_rate:.0%} do. mAP is "
+        "{map:.2f}; with β = 0.5 it is {beside_map:.2f}.",
         {"beta": 0.1}, SecondRun("β = 0.5", {"beta": 0.5}),
     ),
     Preset(

@@ -1,7 +1,7 @@
 """Runner: a background thread around a `Run`, obeying within 50 ms.
 
-It publishes whole snapshots into one slot, at most ten per second, with a rising sequence number; any number of viewers
-may read them. Work is the same whatever the pace, the pauses or the rate of snapshots.
+It publishes whole snapshots into one slot, at most twenty per second, with a rising sequence number; any number of
+viewers may read them. Work is the same whatever the pace, the pauses or the rate of snapshots.
 """
 
 import os

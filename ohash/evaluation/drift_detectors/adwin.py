@@ -140,7 +140,7 @@ class ADWINParams:
 
     delta: float = param(
         0.002, symbol="δ", title="confidence", lo=0, hi=1, lo_open=True, slider=(1e-6, 0.1), scale="log",
-        help="Chance of a wrong cut that is allowed: smaller is later and rarer.",
+        help="Chance of a false cut that is accepted: a smaller one means later and rarer alarms.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

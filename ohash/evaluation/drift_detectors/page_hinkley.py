@@ -63,15 +63,15 @@ class PageHinkleyParams:
     )  # fmt: skip
     threshold: float = param(
         100.0, symbol="λ", title="threshold", lo=0, hi=1e9, lo_open=True, slider=(10, 1000), scale="log",
-        help="Excess, in standard deviations, that sets the alarm off: larger is later and rarer.",
+        help="Excess, in standard deviations, that sets the alarm off: a larger one means later and rarer alarms.",
     )  # fmt: skip
     memory: int = param(
         2048, symbol="", title="memory", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
-        help="Values over which mean and variance forget.",
+        help="How many recent values the running mean and variance remember.",
     )  # fmt: skip
     warm_up: int = param(
         256, symbol="", title="warm-up", lo=1, hi=10**9, slider=(10, 10_000), scale="log",
-        help="Values that only make mean and variance, at the start and after an alarm.",
+        help="Values, at the start and after an alarm, that only serve to estimate mean and variance.",
     )  # fmt: skip
     floor: float = param(
         0.05, symbol="", title="least deviation", lo=0, hi=1, lo_open=True, slider=(0.001, 0.5), scale="log",

@@ -79,7 +79,7 @@ def choose(session: Session, name: str, dataset: str, content: str, on_pick: Cal
     st.selectbox(
         "Data", data.options, data.index, key=data.key, format_func=lambda key: short[key],
         on_change=on_choice(data, on_pick),
-        help="The data set to learn. You can upload your own vectors on the Data page.",
+        help="The data set to learn from. You can upload your own vectors on the Data page.",
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ VIEWS = {
     TWO: "Two charts",
     "quality": "Score", "hills": "Hills", "loss": "Loss", "tau": "Step size", GALLERY: "Gallery",
     "tau_quantiles": "Step size over time", "both_truths": "Two truths", "update_rate": "Update rate",
-    "bits": "Bits computed again", "per_bit": "Updates per bit", "bit_balance": "Balance per bit",
+    "bits": "Bits recomputed", "per_bit": "Updates per bit", "bit_balance": "Balance per bit",
     "selections": "Models updated", "stale_gap": "Stale codes", "prequential": "Before it is learnt",
     "cost": "Cost", "certificate": "Certificate",
 }  # fmt: skip
