@@ -11,17 +11,16 @@ from starlette.middleware import Middleware
 from ohash.engine.live.warm_up import warm_up
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
-from ohash.ui import class_routes
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
-from ohash.ui.session import access, broadcast, feed
+from ohash.ui.session import access, broadcast, classroom, feed
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.messages import GuardMessages
 from ohash.web.files import cards_script
 
-OF_CLASS = class_routes.SCRIPT if access.is_class() else ""
+OF_CLASS = classroom.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [Middleware(GuardMessages), Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS)]
-ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES, *feed.ROUTES]
+ROUTES = [*classroom.ROUTES, *broadcast.ROUTES, *feed.ROUTES]
 
 
 def check_plugins() -> None:

@@ -1,13 +1,25 @@
-"""What a class shares: the page of the lecturer, which others may follow, and a board of results; in memory only."""
+"""What a class shares: the page of the lecturer, which others may follow, and a board of results; in memory only.
+
+The lecturer's browser says where it is, and those of the class ask, outside of Streamlit's sessions.
+"""
 
 import secrets
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
+from ohash.ui.session import access
+from ohash.ui.workarounds.browser import COOKIE, token_of
+
+PATH = "/ohash-class"
+HEADER = "x-ohash"
 MOST_BITS = 64
 MOST_ENTRIES = 100
 LONGEST_NAME, LONGEST_PLACE = 24, 8000
@@ -102,3 +114,39 @@ class Classroom:
 def classroom() -> Classroom:
     """That of this server."""
     return Classroom()
+
+
+async def share_place(request: Request) -> Response:
+    """GET: where the lecturer is, and whether this is she. POST: she is here now, or nowhere.
+
+    The header of a POST has the number of places it knows of. One that comes late, when there is a newer place,
+    changes nothing, and its answer says so: the place is another than that sent. The header of a GET says whether the
+    page leads: when it asks no more, it has been closed, and nobody follows it. A POST whose header is "leaves" is
+    its last. A request counts as the lecturer's if its browser has shown the key; the header keeps other sites from
+    sending one.
+    """
+    if not access.is_class():
+        return Response(status_code=404)
+    owner = access.is_owners_browser(token_of(request.cookies.get(COOKIE, "")))
+    if request.method == "POST":
+        if not owner or HEADER not in request.headers:
+            return Response(status_code=403)
+        if request.headers[HEADER] == "leaves":
+            classroom().leave()
+            return Response(status_code=204)
+        body = await request.body()
+        try:
+            classroom().lead(body[: LONGEST_PLACE + 1].decode(), known=int(request.headers[HEADER]))
+        except ValueError:
+            return Response(status_code=400)
+    if owner and request.headers.get(HEADER) == "leads":
+        classroom().hear()
+    now, number = classroom().now
+    followed, away = classroom().followed, classroom().away
+    answer = {"owner": owner, "place": now if owner else followed, "number": number, "away": away}
+    answer["class"] = classroom().key
+    return JSONResponse(answer, headers={"cache-control": "no-store"})
+
+
+ROUTES = [Route(PATH, share_place, methods=["GET", "POST"])]
+SCRIPT = f"<script>\n{Path(__file__).with_name('class_bar.js').read_text(encoding='utf-8')}</script>\n"
