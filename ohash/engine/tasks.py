@@ -15,8 +15,7 @@ from ohash.engine.run import CHUNK, Run
 from ohash.engine.snapshot import to_frame
 from ohash.runtime.frames import Arrays, Frame, shared
 from ohash.runtime.threads import one_blas_thread
-from ohash.streams.dataset import Dataset
-from ohash.streams.dataset_frames import dataset_from_frame
+from ohash.streams.dataset import Dataset, dataset_from_frame
 
 REPORT_SECONDS = 0.1
 

@@ -1,8 +1,8 @@
-"""`Dataset`: vectors with what is known about them."""
+"""`Dataset`: vectors with what is known about them, and the frame in which they travel to another process or a file."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from ohash.core import validation
 from ohash.core.arrays import Flags, Labels, Numbers, Rows
 from ohash.core.rows import gather
 from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
+from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
     PairList,
     check_column,
@@ -43,6 +44,9 @@ TWO_SIDED_TEXTS = {
 LEAST_ROWS = 4
 # Stored runs know these by fingerprints from before `natural` was part of them.
 NATURAL_NOT_HASHED = ("words",)
+# Pictures, captions and the paper's parameters, which no result depends on.
+NOT_IN_FRAME = ("thumbnails", "captions", "presets")
+PAIRS = "pairs/"
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,6 +303,25 @@ def check_queries(queries: tuple[int, int], n: int) -> None:
 def default_queries(n: int) -> tuple[int, int]:
     """About a tenth of the rows, at most 500 of each kind."""
     return max(1, min(500, n // 20)), max(1, min(500, (n + 10) // 20))
+
+
+def dataset_to_frame(dataset: Dataset) -> Frame:
+    """Every field that a result depends on, as plain values and arrays; pairs as ``pairs/i``, ``pairs/j``, ..."""
+    parts: dict[str, Any] = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
+    pairs = parts.pop("pairs")
+    if pairs is not None:
+        parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(PairList)}
+    parts = {name: part for name, part in parts.items() if part is not None and name not in NOT_IN_FRAME}
+    arrays: Arrays = {name: np.asarray(part) for name, part in parts.items() if isinstance(part, np.ndarray)}
+    return {name: part for name, part in parts.items() if name not in arrays}, arrays
+
+
+def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
+    """The inverse of `dataset_to_frame`; a field that an older version did not write has its default."""
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
+    parts |= arrays
+    pairs = {name.removeprefix(PAIRS): parts.pop(name) for name in list(parts) if name.startswith(PAIRS)}
+    return Dataset(**parts, pairs=PairList(**pairs) if pairs else None)
 
 
 @dataclass(frozen=True)

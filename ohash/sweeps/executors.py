@@ -13,8 +13,7 @@ from ohash.engine.tasks import run_with
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.streams import registry
-from ohash.streams.dataset import Dataset
-from ohash.streams.dataset_frames import dataset_to_frame
+from ohash.streams.dataset import Dataset, dataset_to_frame
 
 
 class InlineExecutor(Executor):

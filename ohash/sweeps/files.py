@@ -16,8 +16,7 @@ from ohash.models import registry
 from ohash.runtime.files import write_file
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
-from ohash.streams.dataset import Dataset
-from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
 from ohash.sweeps.specification import build_sweep, read_sweep
 from ohash.sweeps.sweep import Sweep
 

@@ -18,7 +18,7 @@ from ohash.engine.params import experiment
 from ohash.models import registry
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError, Worker, WorkerDiedError
-from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import dataset_from_frame, dataset_to_frame
 from tests.engine.fixtures import load_tiny
 from tests.engine.runs import own_data, small
 

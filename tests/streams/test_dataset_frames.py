@@ -9,8 +9,7 @@ import pytest
 
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.streams.annotations import PairList
-from ohash.streams.dataset import Dataset
-from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
 from ohash.streams.registry import find_dataset, load_by_key, named_datasets
 
 LARGE = 10_000_000  # numbers in X

@@ -8,8 +8,7 @@ import pytest
 
 from ohash.core.distances import pair_distances
 from ohash.streams.data_split import split
-from ohash.streams.dataset import Dataset
-from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
 from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity import metric as metric_module
 from ohash.streams.similarity.metric import MetricSimilarity
