@@ -15,7 +15,7 @@ from ohash.cli import own_files
 from ohash.engine.choosing_defaults import choose_defaults
 from ohash.streams.chosen_defaults import read_chosen_defaults, write_chosen_defaults
 from ohash.streams.dataset import DatasetSpec
-from ohash.streams.readers.formats import READERS
+from ohash.streams.readers.file_formats import READERS
 from ohash.streams.registry import datasets, load_by_key
 from ohash.streams.summary import summarize
 

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetSpec
-from ohash.streams.readers.formats import PICKLES, READERS, ground_truth_problem, guess_role, peek_path
+from ohash.streams.readers.file_formats import PICKLES, READERS, ground_truth_problem, guess_role, peek_path
 from ohash.streams.readers.own_data import (
     NO_SIDECAR,
     Sidecar,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ohash.streams import data_folder
-from ohash.streams.readers import formats
+from ohash.streams.readers import file_formats
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
 from tests.streams.files import FILES, hdf5_bytes
@@ -266,7 +266,7 @@ def test_listing_reads_no_data(root: Path) -> None:
         stream.truncate(stream.tell() + 4 * 960_000_000)
     spec = data_folder.folder_specs()["folder:big"]
     assert (spec.n, spec.d) == (1_000_000, 960)
-    assert isinstance(formats.read_path(root / "big.npy").X, np.memmap)
+    assert isinstance(file_formats.read_path(root / "big.npy").X, np.memmap)
 
 
 @pytest.mark.parametrize("test", [X[:3, :2], np.array([b"a", b"b"])])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ohash.streams.readers import source
-from ohash.streams.readers.formats import peek_path, read_path, read_upload
+from ohash.streams.readers.file_formats import peek_path, read_path, read_upload
 from ohash.streams.readers.source import UPLOAD, Limits
 from tests.streams.files import X, hdf5_bytes, header_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes
 
@@ -145,7 +145,7 @@ def test_a_matrix_that_cannot_be_mapped_is_told_as_such(tmp_path: Path) -> None:
         stream.write(header_bytes((10**9, 50)))
         stream.truncate(stream.tell() + 4 * 50 * 10**9)
     code = (
-        "import resource, sys; from ohash.streams.readers.formats import read_path;"
+        "import resource, sys; from ohash.streams.readers.file_formats import read_path;"
         "resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, -1)); read_path(sys.argv[1])"
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "x.npy"], capture_output=True, text=True, check=False)

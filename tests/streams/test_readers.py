@@ -9,7 +9,7 @@ import pytest
 
 from ohash.core.rows import gather
 from ohash.streams.readers import mat, numpy_files
-from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
+from ohash.streams.readers.file_formats import READERS, peek_path, read_path, read_upload
 from ohash.streams.readers.source import MAP_FROM, UPLOAD, Source
 from tests.streams.files import FILES, RNG, X, Y, hdf5_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes, vecs_bytes
 

@@ -11,7 +11,7 @@ import ohash
 from ohash.cli.main import main
 from ohash.core.rows import is_memory_mapped
 from ohash.streams.readers import arrow_columns
-from ohash.streams.readers.formats import read_path
+from ohash.streams.readers.file_formats import read_path
 from ohash.streams.readers.sides import open_two_sides
 from ohash.streams.readers.source import BadFileError
 

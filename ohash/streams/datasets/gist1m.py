@@ -11,7 +11,7 @@ from pathlib import Path
 from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import NEAREST_SHARE, VALIDATION, how_to_get, paper_params, paper_queries
-from ohash.streams.readers.formats import read_path
+from ohash.streams.readers.file_formats import read_path
 
 TRAIN, TEST = 500_000, 1_000
 ROWS = TRAIN + TEST + VALIDATION

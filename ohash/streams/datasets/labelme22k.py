@@ -7,7 +7,7 @@ from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, how_to_get, paper_params, paper_queries
 from ohash.streams.readers import mat
-from ohash.streams.readers.formats import read_safely
+from ohash.streams.readers.file_formats import read_safely
 from ohash.streams.readers.source import FOLDER, BadFileError, Source
 
 FILE = "LabelMe_gist.mat"

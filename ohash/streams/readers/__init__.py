@@ -1,4 +1,4 @@
-"""Files and uploads become arrays. Each format has a module; `formats.READERS` says which extension belongs to which.
+"""Files and uploads become arrays. Each format has a module; `file_formats.READERS` has the extensions of each.
 
 Two entrances share every reader: a path in the data folder (`read_path`, memory-mapped where the format allows) and
 uploaded bytes (`read_upload`, within hard limits). `open_files` makes a data set of vectors with labels or pairs. What
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ohash.runtime import lazy
 
 if TYPE_CHECKING:
-    from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
+    from ohash.streams.readers.file_formats import READERS, peek_path, read_path, read_upload
     from ohash.streams.readers.own_data import DataOptions, dataset_from_sources, open_files
     from ohash.streams.readers.sides import open_two_sides
     from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
@@ -24,7 +24,7 @@ __getattr__, __dir__ = lazy.attach(
     __name__,
     {
         "FOLDER": "source",
-        "READERS": "formats",
+        "READERS": "file_formats",
         "UPLOAD": "source",
         "BadFileError": "source",
         "DataOptions": "own_data",
@@ -33,8 +33,8 @@ __getattr__, __dir__ = lazy.attach(
         "dataset_from_sources": "own_data",
         "open_files": "own_data",
         "open_two_sides": "sides",
-        "peek_path": "formats",
-        "read_path": "formats",
-        "read_upload": "formats",
+        "peek_path": "file_formats",
+        "read_path": "file_formats",
+        "read_upload": "file_formats",
     },
 )

@@ -16,7 +16,7 @@ from ohash.core.arrays import Array, Labels
 from ohash.streams.annotations import parse_signs
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers import delimited, json_lines, numpy_files, parquet
-from ohash.streams.readers.formats import read_safely, refuse_pickle
+from ohash.streams.readers.file_formats import read_safely, refuse_pickle
 from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
 

@@ -27,8 +27,8 @@ from ohash.core.arrays import Array
 from ohash.streams.annotations import PairList, encode_labels, parse_pairs
 from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.readers import annotation_files, formats
-from ohash.streams.readers.formats import ground_truth_problem, peek_path
+from ohash.streams.readers import annotation_files, file_formats
+from ohash.streams.readers.file_formats import ground_truth_problem, peek_path
 from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source, file_error, one_line, short_message
 from ohash.streams.readers.table import Peek, Table
 
@@ -82,7 +82,7 @@ def dataset_from_sources(
     options = options or DataOptions()
     if problem := ground_truth_problem(features.name):
         raise BadFileError(problem)
-    table = formats.read(features, limits, options.variable)
+    table = file_formats.read(features, limits, options.variable)
     classes, names = (
         (table.labels, table.class_names) if labels is None else annotation_files.load_labels(labels, limits)
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ohash.core.arrays import Array, Labels
 from ohash.streams.dataset import METRICS, Dataset, Metric
-from ohash.streams.readers import annotation_files, formats
+from ohash.streams.readers import annotation_files, file_formats
 from ohash.streams.readers.arrow_columns import class_order
 from ohash.streams.readers.own_data import file_named_in_errors
 from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source
@@ -52,7 +52,7 @@ def check_widths(docs: str, d: int, queries: str, of_queries: int) -> None:
 
 def check_sides(docs: Path, queries: Path) -> None:
     """Refuse, by headers alone, queries that do not fit the documents."""
-    check_widths(docs.name, formats.peek_path(docs).columns, queries.name, formats.peek_path(queries).columns)
+    check_widths(docs.name, file_formats.peek_path(docs).columns, queries.name, file_formats.peek_path(queries).columns)
 
 
 def two_sides_from_sources(
@@ -66,7 +66,7 @@ def two_sides_from_sources(
     key: str = "user",
 ) -> Dataset:
     """A data set from files or uploads."""
-    D, Q = formats.read(docs, limits), formats.read(queries, limits)
+    D, Q = file_formats.read(docs, limits), file_formats.read(queries, limits)
     check_widths(docs.name, D.X.shape[1], queries.name, Q.X.shape[1])
     declared = next((one for one in METRICS if one == D.metric), None)
     pairs = None if clicks is None else _read_clicks(clicks, limits, (queries, Q), (docs, D))
