@@ -38,7 +38,7 @@ class Coder(Protocol):
         """A function that ranks a stored block for query number k, as it is done one query at a time."""
 
 
-def unchanged(X: Matrix) -> Matrix:
+def identity(X: Matrix) -> Matrix:
     """The vectors as given."""
     return X
 
@@ -50,7 +50,7 @@ def _bias(G: Matrix, dot: bool) -> Matrix:
 class FloatCoder:
     """The (mapped) vectors themselves; about their mean for distances, which loses fewer digits."""
 
-    def __init__(self, X: Matrix, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+    def __init__(self, X: Matrix, docs: Map = identity, queries: Map = identity, *, dot: bool = False) -> None:
         """X are some documents; `dot` ranks by inner products instead of distances."""
         self.map_docs, self.map_queries, self.dot = docs, queries, dot
         first = docs(X[:1024])
@@ -78,7 +78,7 @@ class FloatCoder:
 class DecodedCoder:
     """Codes of a method that decodes to vectors: int8, product quantisation."""
 
-    def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+    def __init__(self, model: Any, docs: Map = identity, queries: Map = identity, *, dot: bool = False) -> None:
         """The model is fitted."""
         self.model, self.map_docs, self.map_queries, self.dot = model, docs, queries, dot
         self.bytes = float(-(-model.r // 8))
@@ -104,7 +104,7 @@ class DecodedCoder:
 class EstimateCoder:
     """Codes of RaBitQ, BBQ and TurboQuant: inner products about a mean are estimated from codes and a few floats."""
 
-    def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+    def __init__(self, model: Any, docs: Map = identity, queries: Map = identity, *, dot: bool = False) -> None:
         """The model has its mean."""
         self.model, self.map_docs, self.map_queries, self.dot = model, docs, queries, dot
         self.bytes = -(-model.r // 8) + model.extra_bytes + 4.0 * dot

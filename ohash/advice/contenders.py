@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ohash.advice.click_log import ClickLog, Matrix
-from ohash.advice.coders import BitCoder, Coder, DecodedCoder, EstimateCoder, FloatCoder, unchanged
+from ohash.advice.coders import BitCoder, Coder, DecodedCoder, EstimateCoder, FloatCoder, identity
 from ohash.advice.learning import Learning
 from ohash.models.quantizers.bbq import BBQ
 from ohash.models.quantizers.int8 import Int8
@@ -181,7 +181,7 @@ def _turboquant(it: Learning, bits: int) -> Made:
 def _int8(it: Learning, k: int) -> Made:
     model = Int8()
     model.warm_up(np.ascontiguousarray(_sample(it.log)[:, :k]))
-    cut = unchanged if k == it.log.d else lambda X: np.ascontiguousarray(X[:, :k])
+    cut = identity if k == it.log.d else lambda X: np.ascontiguousarray(X[:, :k])
     return _now(DecodedCoder(model, cut, cut, dot=_dot(it)))
 
 

@@ -57,16 +57,16 @@ class Learning:
     def adapter(self) -> Generator[float, None, Adapter]:
         """The linear adapter."""
         if self._adapter is None:
-            self._adapter = yield from self._timed("adapter", self._fit_adapter())
+            self._adapter = yield from self._time("adapter", self._fit_adapter())
         return self._adapter
 
     def oh(self, r: int, T: int = 1) -> Generator[float, None, Matrix]:
         """W (d, r) of OH after its stream; with T > 1 of MMOH, its T models of r / T bits side by side."""
         if self._chosen is None:
-            self._chosen = yield from self._timed("choice", self._choose())
+            self._chosen = yield from self._time("choice", self._choose())
         if (r, T) not in self._oh:
             learn = self._learn(r, *self._chosen, self.options.pairs, T)
-            self._oh[r, T] = yield from self._timed(f"oh {r}" if T == 1 else f"mmoh {r}", learn)
+            self._oh[r, T] = yield from self._time(f"oh {r}" if T == 1 else f"mmoh {r}", learn)
         return self._oh[r, T]
 
     def whitening(self, r: int) -> Generator[float, None, Matrix]:
@@ -125,7 +125,7 @@ class Learning:
             yield first / len(s)
         return np.asarray(model.W if T == 1 else np.concatenate(model.W, axis=1), np.float32)
 
-    def _timed(self, name: str, work: Generator[float, None, Result]) -> Generator[float, None, Result]:
+    def _time(self, name: str, work: Generator[float, None, Result]) -> Generator[float, None, Result]:
         """The same work; the seconds between its steps are noted, not those a viewer holds it still."""
         self.seconds[name] = 0.0
         while True:

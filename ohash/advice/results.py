@@ -111,10 +111,12 @@ class AdviceSnapshot:
 
     def difference(self, key: str, other: str, score: str) -> Difference:
         """A score of one contender less that of another, over the splits that both have been measured in."""
-        return paired(self.results_of(key), self.results_of(other), lambda one: getattr(one.scores, score), score)
+        return paired_difference(
+            self.results_of(key), self.results_of(other), lambda one: getattr(one.scores, score), score
+        )
 
 
-def paired(
+def paired_difference(
     ours: Sequence[ContenderResult],
     theirs: Sequence[ContenderResult],
     values: Callable[[ContenderResult], Floats],

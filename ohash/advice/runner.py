@@ -134,7 +134,7 @@ class AdviceRunner(Background):
             train = working_seconds() - since
             if contender.trained:
                 train = sum(learning.seconds.get(name, 0.0) for name in contender.trained)
-            stored, encode = yield from self._encoded(log, coder, "" if half else contender.codes, split.number)
+            stored, encode = yield from self._encode(log, coder, "" if half else contender.codes, split.number)
             kept = coder, stored, train, encode, _query_seconds(log, coder, stored, split.test.queries)
             if contender.kind == "free" or contender.key == "float":
                 self._kept[contender.key] = kept
@@ -162,7 +162,7 @@ class AdviceRunner(Background):
         small, asked, rows = self._fewer[split.number]
         return [Search(small, asked, coder.ask(small.X[asked.queries]), None, rows)] if len(asked) else []
 
-    def _encoded(
+    def _encode(
         self, log: ClickLog, coder: Coder, codes: str, split: int
     ) -> Generator[float, None, tuple[list[Any], float]]:
         """All documents, and the seconds; the second of two contenders with the same codes takes those of the first."""

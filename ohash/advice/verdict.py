@@ -8,7 +8,7 @@ queries and splits. A difference within its ± is a tie.
 from dataclasses import dataclass
 from typing import Literal
 
-from ohash.advice.results import AdviceSnapshot, paired
+from ohash.advice.results import AdviceSnapshot, paired_difference
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference
 
 Decision = Literal["waiting", "learn", "rotate", "tie"]
@@ -49,7 +49,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     asked = len({int(row) for rows in snapshot.queries for row in rows})
     few = _too_few(snapshot, asked)
     gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
-    numbers = f"{_gained(gain, snapshot)} and {_lost(kept)}"
+    numbers = f"{_truth_text(gain, snapshot)} and {_recall_text(kept)}"
     names = snapshot.contender(learnt).title, snapshot.contender(free).title
     if few:
         decision: Decision = "tie"
@@ -109,12 +109,12 @@ def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
     return ""
 
 
-def _gained(one: Difference, snapshot: AdviceSnapshot) -> str:
+def _truth_text(one: Difference, snapshot: AdviceSnapshot) -> str:
     on = "on later clicks" if snapshot.source == "clicks" else "on labels of rows not trained on"
     return f"{'gains' if one.difference >= 0 else 'loses'} {amount(one)} {snapshot.truth} {on}{_tie(one)}"
 
 
-def _lost(one: Difference) -> str:
+def _recall_text(one: Difference) -> str:
     return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors{_tie(one)}"
 
 
@@ -128,7 +128,7 @@ def _bytes(snapshot: AdviceSnapshot, key: str) -> str:
 
 def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> list[str]:
     """What would change the answer, as far as it was measured."""
-    texts = [_rescored(snapshot, decision, free, learnt)]
+    texts = [_with_rescoring(snapshot, decision, free, learnt)]
     texts += [_more_bytes(snapshot, bits, free, learnt) for bits in (2, 4)]
     texts += [_codes_or_adapter(snapshot), _fewer_bytes(snapshot, free), _more_clicks(snapshot, learnt)]
     if snapshot.splits < ENOUGH_SEEDS or len(snapshot.results_of(learnt)) < ENOUGH_SEEDS:
@@ -136,14 +136,14 @@ def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: st
     return [text for text in texts if text]
 
 
-def _rescored(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> str:
+def _with_rescoring(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> str:
     gain = snapshot.difference(learnt, free, "rescored_truth")
     kept = snapshot.difference(learnt, free, "rescored_recall")
     after = _decide(gain, kept)
     same = "the answer stays" if after == decision else f"the answer becomes “{WORDS[after]}”"
     return (
-        f"With the nearest 100 rescored by the float vectors {same}: learning {_gained(gain, snapshot)} and "
-        f"{_lost(kept)}."
+        f"With the nearest 100 rescored by the float vectors {same}: learning {_truth_text(gain, snapshot)} and "
+        f"{_recall_text(kept)}."
     )
 
 
@@ -167,7 +167,7 @@ def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> 
     names = snapshot.contender(others[1]).title, snapshot.contender(others[0]).title
     return (
         f"With {bits} bits per dimension: {WORDS[_decide(gain, kept)]} ({names[0]} against {names[1]} "
-        f"{_gained(gain, snapshot)} and {_lost(kept)})."
+        f"{_truth_text(gain, snapshot)} and {_recall_text(kept)})."
     )
 
 
@@ -208,7 +208,7 @@ def _more_clicks(snapshot: AdviceSnapshot, learnt: str) -> str:
     half = [one for one in snapshot.half if one.key == learnt]
     if len(half) < snapshot.splits:
         return ""
-    gain = paired(snapshot.results_of(learnt), half, lambda one: one.scores.truth, "truth")
+    gain = paired_difference(snapshot.results_of(learnt), half, lambda one: one.scores.truth, "truth")
     what = f"from half of the {snapshot.source} to all of them {snapshot.contender(learnt).title}"
     if clear(gain) and gain.difference > 0:
         return f"With more {snapshot.source}: {what} still gained {amount(gain)} {snapshot.truth}."

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     settings = FollowOptions(options.batch, options.check, options.save_seconds, options.negatives, options.seed)
     X = open_files(options.features).X
     checks, alarms, last = -1, -1, None
-    watch = Watch(options.out, _followed(options), options.hit_value)
+    watch = Watch(options.out, _source_name(options), options.hit_value)
     try:
         for last in follow(source, X, options.model, options.out, deployed=options.deployed, options=settings):
             if alarms == -1:
@@ -104,7 +104,7 @@ def _first_price(first: Follower, options: argparse.Namespace) -> str:
     return f"pair {first.t:,}: {first.price.sentence(options.hit_value)}"
 
 
-def _followed(options: argparse.Namespace) -> str:
+def _source_name(options: argparse.Namespace) -> str:
     """What is followed, in words."""
     return Path(options.file).name if options.file else str(options.kafka)
 
@@ -118,6 +118,6 @@ def _write(follower: Follower, options: argparse.Namespace) -> None:
 
         price = follower.price
         text = f"{follower.t:,} pairs" + ("" if price is None else f"; {price.sentence(options.hit_value)}")
-        title = f"{Path(options.out).name} follows {_followed(options)}"
+        title = f"{Path(options.out).name} follows {_source_name(options)}"
         page = follow_page(title, text, follower.history.snapshot())
         write_file(options.page, page)

@@ -34,7 +34,7 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     """The streamlit call and its environment."""
     environment = dict(os.environ)
     if options.data:
-        environment["OHASH_DATA"] = str(_existing(options.data))
+        environment["OHASH_DATA"] = str(_existing_path(options.data))
         if not Path(environment["OHASH_DATA"]).is_dir():
             raise ValueError(f"--data must be a folder, got the file {options.data}; pass a file without --data")
     if (options.labels or options.pairs or options.metric or options.queries) and not options.file:
@@ -42,20 +42,20 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     if options.labels and options.queries:
         raise ValueError("--labels must be left out with --queries: the truth is then pairs or distance")
     if options.file:
-        labels, pairs = (_existing(name) if name else None for name in (options.labels, options.pairs))
-        check_files(_existing(options.file), labels, pairs)
+        labels, pairs = (_existing_path(name) if name else None for name in (options.labels, options.pairs))
+        check_files(_existing_path(options.file), labels, pairs)
         if options.queries:
-            check_sides(_existing(options.file), _existing(options.queries))
-        environment["OHASH_FILE"] = str(_existing(options.file))
+            check_sides(_existing_path(options.file), _existing_path(options.queries))
+        environment["OHASH_FILE"] = str(_existing_path(options.file))
     for name in ("labels", "pairs", "queries"):
         if getattr(options, name):
-            environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
+            environment[f"OHASH_{name.upper()}"] = str(_existing_path(getattr(options, name)))
     if options.plugin:
-        files = [_existing(file) for file in options.plugin]
+        files = [_existing_path(file) for file in options.plugin]
         check_plugins(files)
         environment[PLUGINS] = os.pathsep.join([*filter(None, [environment.get(PLUGINS)]), *map(str, files)])
     if options.lesson:
-        environment[OWN] = str(_existing(options.lesson))
+        environment[OWN] = str(_existing_path(options.lesson))
         read_file(Path(environment[OWN]))
     if options.key:
         environment["OHASH_KEY"] = environment.get("OHASH_KEY") or secrets.token_urlsafe(12)
@@ -143,7 +143,7 @@ def _for_streamlit(options: argparse.Namespace, extra: list[str]) -> list[str]:
     return others
 
 
-def _existing(name: str) -> Path:
+def _existing_path(name: str) -> Path:
     path = Path(name).expanduser().resolve()
     if not path.exists():
         raise ValueError(f"{name} does not exist")

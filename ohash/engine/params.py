@@ -127,7 +127,7 @@ class ExperimentParams:
         for change in self.changes:
             model = replace(model, **{change.name: change.value})  # validates them together with all others
 
-    def changed(self, at: int, **values: float) -> "ExperimentParams":
+    def with_changes(self, at: int, **values: float) -> "ExperimentParams":
         """The same experiment with more live changes; a second change at the same pair replaces the first.
 
         What is in force there already is no change.

@@ -118,7 +118,7 @@ class Run(RunState):
 
     def set(self, **values: float) -> None:
         """Change beta or C of the running model before the next pair; the change becomes part of the parameters."""
-        self.params = self.params.changed(self.t, **values)
+        self.params = self.params.with_changes(self.t, **values)
 
     def current(self) -> Any:
         """The model parameters in force for the next pair."""

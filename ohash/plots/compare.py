@@ -223,7 +223,7 @@ def reranking(snapshot: ComparisonSnapshot) -> Chart:
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line per method.")
 
 
-def recomputed(snapshot: ComparisonSnapshot) -> Chart:
+def recomputed_bits(snapshot: ComparisonSnapshot) -> Chart:
     """Bits of the code table computed again so far: what following the stream costs the index."""
     x = _pairs_axis(snapshot)
     drawn = []
@@ -256,7 +256,7 @@ CHARTS = {
     "precision-recall": precision_recall,
     "radius 2": radius,
     "re-ranking": reranking,
-    "bits recomputed": recomputed,
+    "bits recomputed": recomputed_bits,
 }
 
 

@@ -69,11 +69,11 @@ def place(
         ]
         for at, text in texts.items()
     }
-    both_ways = [_placed(texts, rooms, size, upwards=upwards) for upwards in (True, False)]
+    both_ways = [_place_texts(texts, rooms, size, upwards=upwards) for upwards in (True, False)]
     return max(both_ways, key=lambda one: (len(one), -sum(abs(text.y - texts[at].y) for at, text in one.items())))
 
 
-def _placed(
+def _place_texts(
     texts: Mapping[int, Text], rooms: Mapping[int, list[tuple[Text, list[float]]]], size: float, *, upwards: bool
 ) -> dict[int, Text]:
     """One text after the other at the first height that it has room at, each beyond those before it."""
@@ -98,11 +98,11 @@ def _free(
         (low - CLEAR * size, high + CLEAR * size)
         for name, line in lines.items()
         if text.over or name != at
-        for low, high in (_stretched(span, text.y, taller) for span in _span(line, text))
+        for low, high in (_stretch(span, text.y, taller) for span in _span(line, text))
     ]
     for other in fixed:
         if text.meets(other):
-            low, high = _stretched((other.y, other.y), text.y, taller)
+            low, high = _stretch((other.y, other.y), text.y, taller)
             blocked.append((low - APART * size, high + APART * size))
     for name, line in lines.items():
         for y in _beyond(line, text) if name >= 0 and name != at else ():
@@ -126,7 +126,7 @@ def _span(line: Line, text: Text) -> list[tuple[float, float]]:
     return [(min(heights), max(heights))]
 
 
-def _stretched(span: tuple[float, float], end: float, taller: float) -> tuple[float, float]:
+def _stretch(span: tuple[float, float], end: float, taller: float) -> tuple[float, float]:
     """All heights that a span can have over the `end` of a line in a plot up to so many times as high."""
     low, high = (height - end for height in span)
     return end + min(low, taller * low), end + max(high, taller * high)

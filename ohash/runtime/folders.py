@@ -17,15 +17,15 @@ def home() -> Path:
     ...     home().as_posix(), cache_folder().as_posix()
     ('/data/lab', '/data/lab/cache')
     """
-    return _chosen() or platformdirs.user_data_path(APP, appauthor=False)
+    return _chosen_folder() or platformdirs.user_data_path(APP, appauthor=False)
 
 
 def cache_folder() -> Path:
     """The folder of features and radii that were computed once; it need not exist yet."""
-    chosen = _chosen()
+    chosen = _chosen_folder()
     return chosen / "cache" if chosen else platformdirs.user_cache_path(APP, appauthor=False)
 
 
-def _chosen() -> Path | None:
+def _chosen_folder() -> Path | None:
     name = os.environ.get(HOME, "").strip()
     return Path(name).expanduser() if name else None

@@ -70,7 +70,7 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
         groups = _bins(values) if key in drawn and len(set(values)) > BINS else [repr(value) for value in values]
         parts = tuple(groups.index(name) for name in groups)
         if parts not in seen:  # what always changes with another parameter, such as T with the method, is that one
-            shares[key] = _explained(y, groups, by_chance=key in drawn)
+            shares[key] = _explained_share(y, groups, by_chance=key in drawn)
         seen.add(parts)
     return shares if len(shares) > 1 else {}
 
@@ -80,10 +80,10 @@ def _bins(values: Sequence[Any]) -> list[str]:
     return [str(rank * BINS // len(values)) for rank in ranks]
 
 
-def _explained(y: npt.NDArray[np.float64], groups: list[str], *, by_chance: bool) -> float:
+def _explained_share(y: npt.NDArray[np.float64], groups: list[str], *, by_chance: bool) -> float:
     """The sum of squares between groups over the total, without what is expected by chance if so asked.
 
-    >>> _explained(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"], by_chance=False)
+    >>> _explained_share(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"], by_chance=False)
     1.0
     """
     labels = np.array(groups)
@@ -128,15 +128,15 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
         )
     pairs = ", ".join(dict.fromkeys(f"{one.run.pairs:,} pairs" for one in cells))
     caption = (
-        f"{sweep.name} ({', '.join([data, pairs, *_fixed(sweep)])}): mean ± standard deviation over seeds, validation "
-        f"queries.{_why_bold(shown, best)}{few}{_progress(sweep, points)}"
+        f"{sweep.name} ({', '.join([data, pairs, *_fixed_values(sweep)])}): mean ± standard deviation over seeds, "
+        f"validation queries.{_why_bold(shown, best)}{few}{_progress(sweep, points)}"
     )
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
         header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "r" * (3 + len(bits))
     )
 
 
-def _fixed(sweep: Sweep) -> list[str]:
+def _fixed_values(sweep: Sweep) -> list[str]:
     """What all cells share and a reader of the table must know: the method, r, and what the spec sets besides."""
     models = {cell.params.method: cell.params.model for cell in sweep.cells}
     fixed = [find(next(iter(models))).title] if len(models) == 1 else []

@@ -53,16 +53,16 @@ def sharing(session: Session, runner: AdviceRunner) -> None:
 
 def answer_area(session: Session) -> None:
     """The answer in one sentence, and what would change it."""
-    _ticking(session, "advise_answer", _answer, 0.5)
+    _draw_while_running(session, "advise_answer", _answer, 0.5)
 
 
 def results_area(session: Session) -> None:
     """The picture and the table."""
-    _ticking(session, "advise_results", _results, 2.0)
+    _draw_while_running(session, "advise_results", _results, 2.0)
 
 
-def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    background_work.ticking(session, advices.runner(session), key, draw, every)
+def _draw_while_running(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
+    background_work.draw_while_running(session, advices.runner(session), key, draw, every)
 
 
 def _answer(session: Session) -> None:

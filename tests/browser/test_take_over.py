@@ -124,7 +124,7 @@ def test_with_real_clicks_from_disk(page: Any, tmp_path: Path) -> None:
     page.locator(".beta").fill("0.3")
     until(lambda: "pairs in this file end here" in said(page), "it goes on by itself once beta is moved")
     assert "β = 0.30" in said(page) and "only mAP compares" in said(page)
-    changed = total_loss(longer.changed(run.schedule[middle], beta=0.3))
+    changed = total_loss(longer.with_changes(run.schedule[middle], beta=0.3))
     assert loss(page) == pytest.approx(changed, rel=1e-3) != pytest.approx(total_loss(longer), rel=1e-3)
     page.keyboard.press("Home")
     page.locator("h1").click()

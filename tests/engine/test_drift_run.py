@@ -101,7 +101,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
 
 
 def test_another_beta_is_another_loss_and_no_drift():
-    params = experiment("digits", "oh", r=24, pairs=4000, beta=0.3).changed(2000, beta=0.9)
+    params = experiment("digits", "oh", r=24, pairs=4000, beta=0.3).with_changes(2000, beta=0.9)
     now = straight(params, judge=False)
     assert not any(2000 <= place < 2200 for found in now.observer.drift_monitor.alarms.values() for place in found)
 

@@ -167,7 +167,7 @@ def test_bad_changes_of_a_link_are_named_and_ignored(text):
 
 def test_one_bad_change_of_a_link_costs_only_itself():
     params, problems = from_query({"changes": "5:beta:0.4,7:beta:2,9:C:0.01"})
-    assert params == OPENING.changed(5, beta=0.4).changed(9, C=0.01)
+    assert params == OPENING.with_changes(5, beta=0.4).with_changes(9, C=0.01)
     assert len(problems) == 1 and "7:beta:2" in problems[0]
     many, problems = from_query({"changes": ",".join(f"{t}:C:0.01" for t in range(140))})
     assert len(many.changes) == MOST_CHANGES and "at most 64" in problems[0]

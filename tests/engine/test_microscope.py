@@ -36,7 +36,7 @@ def learn(params, stop):
 def test_every_pair_is_seen_as_the_run_learnt_it(values, changes):
     params = small(**values)
     for at, change in changes.items():
-        params = params.changed(at, **change)
+        params = params.with_changes(at, **change)
     microscope = Microscope(params)
     traces = learn(params, 60)
     for t in (59, 0, 31, 20, 45, 1):

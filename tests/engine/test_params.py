@@ -89,9 +89,9 @@ def test_changes_are_sorted_by_pair_and_later_ones_win():
 
 
 def test_changing_twice_at_one_pair_replaces():
-    params = experiment().changed(5, beta=0.4, C=1.0).changed(5, beta=0.3).changed(9, beta=0.3)
+    params = experiment().with_changes(5, beta=0.4, C=1.0).with_changes(5, beta=0.3).with_changes(9, beta=0.3)
     assert params.changes == (Change(5, "C", 1.0), Change(5, "beta", 0.3))
-    assert experiment().changed(0, beta=0.5) == experiment()
+    assert experiment().with_changes(0, beta=0.5) == experiment()
 
 
 def test_equal_numbers_are_equal_experiments():

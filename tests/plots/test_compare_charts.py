@@ -91,7 +91,7 @@ def test_all_that_make_the_table_compute_as_much_are_named():
         MethodResult(**{**vars(one), "checkpoints": {**one.checkpoints, "recomputed": np.array([0.0, 10.0, level])}})
         for one, level in zip(now.results, levels, strict=True)
     )
-    title = charts.recomputed(ComparisonSnapshot(**{**vars(now), "results": results})).title
+    title = charts.recomputed_bits(ComparisonSnapshot(**{**vars(now), "results": results})).title
     assert title == "OH and ITQ cause 1,000 bits to be recomputed"
 
 

@@ -139,7 +139,7 @@ def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypa
         (going, now, False),
         (now, replace(going, t=1190), False),
         (now, now, True),
-        (replace(now, params=now.params.changed(600, C=1.0)), now, False),
+        (replace(now, params=now.params.with_changes(600, C=1.0)), now, False),
     ):
         monkeypatch.setattr(reference_runs, "companion_snapshots", lambda _, other=other: [other])
         assert bool(headline.conclusion(session, mine)) == told

@@ -159,7 +159,7 @@ def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
     assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3"
     several = experiment("digits", "mmoh", T=4, r=24)
     assert run_file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"
-    tuned = several.with_values(beta=0.7, noise=0.3).changed(50, C=0.01)
+    tuned = several.with_values(beta=0.7, noise=0.3).with_changes(50, C=0.01)
     assert run_file_stem(tuned) == "ohash-digits-mmoh-t4-r24-seed0-beta0-7-noise0-3-1changes"
     wide = tuned.with_values(
         order="class", similar_share=0.25, alpha=2, center="running", sigma=0.5, m=50, normalize=False

@@ -83,7 +83,7 @@ def make_sample(n: int) -> Sample:
 def measure_index(sample: Sample) -> EngineTimes:
     """`HammingIndex` itself."""
     sample.index.search(sample.queries, K)  # compiles
-    load, index = _timed(lambda: ohash.HammingIndex(sample.codes, r=BITS))
+    load, index = _time(lambda: ohash.HammingIndex(sample.codes, r=BITS))
     query = _least(lambda: index.search(sample.queries, K))
     near = index.search(sample.queries, CANDIDATES).indices
     squares = ((sample.X[near] - sample.query_vectors[:, None]) ** 2).sum(axis=2)
@@ -98,10 +98,10 @@ def measure_engine(key: str, folder: Path, sample: Sample) -> Iterator[EngineTim
     engine = engines()[key]
     sample.index.export(key, folder)
     with open_session(engine, folder) as session:
-        load = _timed(session.create)[0] + _timed(session.load)[0]
+        load = _time(session.create)[0] + _time(session.load)[0]
         for variant in engine.variants:
             if variant:
-                more, _ = _timed(lambda: session.change(variant))  # noqa: B023
+                more, _ = _time(lambda: session.change(variant))  # noqa: B023
                 load += more
             yield _measure_variant(session, f"{engine.title} {variant}".strip(), load, sample)
 
@@ -134,10 +134,10 @@ def _recall(sample: Sample, rows: Rows) -> float:
 
 def _least(task: Callable[[], Any]) -> float:
     """Seconds, the least of a few rounds: other programs only add to it."""
-    return min(_timed(task)[0] for _ in range(ROUNDS))
+    return min(_time(task)[0] for _ in range(ROUNDS))
 
 
-def _timed(task: Callable[[], Any]) -> tuple[float, Any]:
+def _time(task: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     result = task()
     return time.perf_counter() - start, result

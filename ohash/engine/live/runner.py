@@ -122,7 +122,7 @@ class Runner(Background):
             raise ValueError(f"{', '.join(values)} cannot change any more: the run is over; start another")
         with self._command():
             waiting = {name: value for _, some in self._changes for name, value in some.items()}
-            self.params.changed(0 if self.run is None else self.run.t, **{**waiting, **values})  # validates
+            self.params.with_changes(0 if self.run is None else self.run.t, **{**waiting, **values})  # validates
             self._number += 1
             self._changes.append((self._number, values))
             return self._number

@@ -217,18 +217,18 @@ def _flatten(grown: list[tuple[float, list[Tree]]]) -> Arrays:
     trees = [tree for _, of_bit in grown for tree in of_bit]
     sizes = [len(tree.feature) for tree in trees]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if trees else np.zeros(0, np.int64)
-    left = _joined([tree.left for tree in trees], np.int64) + np.repeat(roots, sizes)
+    left = _join([tree.left for tree in trees], np.int64) + np.repeat(roots, sizes)
     return {
-        "feature": _joined([tree.feature for tree in trees], np.int64),
-        "threshold": _joined([tree.threshold for tree in trees], np.float64),
+        "feature": _join([tree.feature for tree in trees], np.int64),
+        "threshold": _join([tree.threshold for tree in trees], np.float64),
         "left": left, "right": left + 1,
-        "value": _joined([tree.value for tree in trees], np.float64),
+        "value": _join([tree.value for tree in trees], np.float64),
         "roots": roots, "bit": np.repeat(np.arange(len(grown)), [len(of_bit) for _, of_bit in grown]),
         "base": np.array([base for base, _ in grown]),
     }  # fmt: skip
 
 
-def _joined(parts: list[Array], kind: type) -> Array:
+def _join(parts: list[Array], kind: type) -> Array:
     return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
 
 

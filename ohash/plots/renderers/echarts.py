@@ -252,14 +252,14 @@ def _full_screen_labels(same: SameLines, *, stage: bool, dark: bool) -> list[Opt
         taller = (full.plot + tallest - height) / full.plot
         placed = layout.labels(chart, full.inner, full.plot, full.size, full.inner, taller)
         marks = marks_option(chart, full, placed, dark)
-        beside = _named(chart, _side_labels(chart, full, placed, dark))
+        beside = _merge_by_name(chart, _side_labels(chart, full, placed, dark))
         parts = [*beside, {key: marks[key] for key in ("name", "type", "markLine")}]
         queries.append({"query": query, "option": {"series": parts}})
     off: list[Option] = [{"endLabel": {"show": False}} if one.optional_label else {} for one in chart.series]
-    return [{"query": UPRIGHT, "option": {"series": _named(chart, off)}}, *queries]
+    return [{"query": UPRIGHT, "option": {"series": _merge_by_name(chart, off)}}, *queries]
 
 
-def _named(chart: Chart, parts: list[Option]) -> list[Option]:
+def _merge_by_name(chart: Chart, parts: list[Option]) -> list[Option]:
     """What ECharts merges into the series of these names; those without a part are left as they are."""
     named = zip(chart.series, parts, strict=True)
     return [{"name": one.name, "type": TYPES.get(one.kind, "line"), **part} for one, part in named if part]

@@ -75,7 +75,7 @@ def _shape(image: Image.Image, tag: str, style: Style, scale: float) -> None:
             ImageDraw.Draw(layer).polygon(inside, fill=round(255 * float(style.get("fill-opacity", 1))))
             image.paste(ImageColor.getrgb(style["fill"]), (left, top), layer)
         if tag == "path" and "stroke" in style:
-            colour = _faded(style["stroke"], float(style.get("stroke-opacity", 1)))
+            colour = _fade(style["stroke"], float(style.get("stroke-opacity", 1)))
             width = max(1, round(scale * float(style.get("stroke-width", 1))))
             dash = [scale * float(part) for part in style.get("stroke-dasharray", "").split()]
             for part in _dashes(points, dash) if dash else [points]:
@@ -89,7 +89,7 @@ def _box(points: Points, size: tuple[int, int]) -> tuple[int, int, int, int]:
     return low[0], low[1], max(low[0], high[0]), max(low[1], high[1])
 
 
-def _faded(colour: str, opacity: float) -> tuple[int, ...]:
+def _fade(colour: str, opacity: float) -> tuple[int, ...]:
     return tuple(round(255 - opacity * (255 - part)) for part in ImageColor.getrgb(colour))
 
 

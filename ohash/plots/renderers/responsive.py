@@ -39,7 +39,7 @@ def media(
     `stage` has large type already, and its title is broken on the full screen, too.
     """
     by_width: list[Option] = []
-    for widest, narrowest, lines in _broken(title, size, beside_title):
+    for widest, narrowest, lines in _break_title(title, size, beside_title):
         down = max(0, len(lines) - title_lines) * (size + 6)
         below: Option = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
         heading: Option = {"title": [{"text": "\n".join(lines)}]}
@@ -70,12 +70,12 @@ def full_screens() -> Iterator[tuple[dict[str, float], int, int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _broken(title: str, size: int, beside_title: int) -> list[tuple[int, int, list[str]]]:
+def _break_title(title: str, size: int, beside_title: int) -> list[tuple[int, int, list[str]]]:
     """Ranges of widths (from, down to, lines) in which a title needs several lines; at any width at most one holds.
 
     ECharts applies every query that holds, and each costs as much as the chart itself.
 
-    >>> _broken("one two three four five six seven eight nine", 11, 0)[0]
+    >>> _break_title("one two three four five six seven eight nine", 11, 0)[0]
     (310, 251, ['one two three four five six seven eight', 'nine'])
     """
     if not title:

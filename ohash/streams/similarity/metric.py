@@ -196,7 +196,7 @@ class MetricSimilarity:
             for row in range(0, len(first), max(1, DISTANCES_AT_ONCE // len(some))):
                 part = slice(row, row + max(1, DISTANCES_AT_ONCE // len(some)))
                 near[part, start : start + step] = self._near_block(first[part], some, B)
-        if len(first) == len(rows) and len(second) == len(others) and _rising(at) and _rising(to):
+        if len(first) == len(rows) and len(second) == len(others) and _is_rising(at) and _is_rising(to):
             return near
         return np.asarray(near[at][:, to])
 
@@ -280,7 +280,7 @@ class MetricSimilarity:
         return self._pairs
 
 
-def _rising(at: npt.NDArray[np.intp]) -> bool:
+def _is_rising(at: npt.NDArray[np.intp]) -> bool:
     return bool((np.diff(at) > 0).all())
 
 

@@ -1,4 +1,4 @@
-"""The ticking parts of the Compare page: verdict, curves, results, costs, and two galleries."""
+"""The parts of the Compare page that are redrawn while it runs: verdict, curves, results, costs, and two galleries."""
 
 import html
 from collections.abc import Callable
@@ -55,22 +55,22 @@ def transport(session: Session) -> None:
 
 def verdict_area(session: Session) -> None:
     """The verdict in sentences."""
-    _ticking(session, "compare_verdict", _verdict, 0.5)
+    _draw_while_running(session, "compare_verdict", _verdict, 0.5)
 
 
 def curves_area(session: Session) -> None:
     """The curves of both truths, over pairs or CPU time."""
-    _ticking(session, "compare_curves", _curves, 0.4)
+    _draw_while_running(session, "compare_curves", _curves, 0.4)
 
 
 def results_area(session: Session) -> None:
     """Scatter, bits, results, costs: they only change at checkpoints."""
-    _ticking(session, "compare_rest", _draw_results, 1.5)
+    _draw_while_running(session, "compare_rest", _draw_results, 1.5)
 
 
 def gallery_area(session: Session) -> None:
     """One query, two methods."""
-    _ticking(session, "compare_gallery", _gallery, 2.0)
+    _draw_while_running(session, "compare_gallery", _gallery, 2.0)
 
 
 def gallery_bar(session: Session, snapshot: ComparisonSnapshot) -> None:
@@ -115,7 +115,7 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
         # It can be taken as soon as its curve has ended; from then on it is not drawn again, because a press on a
         # button that the server has just drawn anew is lost.
         if _finished_run(session) is None:
-            _ticking(session, "compare_taking", _wait_for_encoder, 2.0)
+            _draw_while_running(session, "compare_taking", _wait_for_encoder, 2.0)
         else:
             fragment(partial(_take, session), key="compare_taking")
 
@@ -154,7 +154,7 @@ def _take(session: Session) -> None:
 
 def more_charts(session: Session) -> None:
     """Precision-recall, radius 2, re-ranking, bits recomputed; and the data behind every chart."""
-    _ticking(session, "compare_more", _more, 2.0)
+    _draw_while_running(session, "compare_more", _more, 2.0)
 
 
 def show(session: Session, chart: Chart, key: str, height: int) -> None:
@@ -164,8 +164,8 @@ def show(session: Session, chart: Chart, key: str, height: int) -> None:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 
 
-def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    background_work.ticking(session, comparisons.runner(session), key, draw, every)
+def _draw_while_running(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
+    background_work.draw_while_running(session, comparisons.runner(session), key, draw, every)
 
 
 def _verdict(session: Session) -> None:

@@ -1,4 +1,4 @@
-"""What Compare and Learn or rotate? share: Pause, Run again, and parts that tick while something runs."""
+"""What Compare and Learn or rotate? share: Pause, Run again, and parts that are redrawn while something runs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,9 @@ def transport(current: Callable[[], Background], key: str, run_again: Callable[[
     )  # fmt: skip
 
 
-def ticking(session: Session, runner: Background, key: str, draw: Callable[[Session], None], every: float) -> None:
+def draw_while_running(
+    session: Session, runner: Background, key: str, draw: Callable[[Session], None], every: float
+) -> None:
     """A part of the page that is drawn again every so many seconds until the work rests."""
     interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
     fragment(partial(draw, session), key=key, every=interval if runner.state not in RESTING else None)

@@ -194,7 +194,7 @@ def address_params(session: Session) -> ExperimentParams:
     it has happened, and on a busy server a class need not wait for it.
     """
     shown = session.shared_until
-    return session.params if shown is None else session.params.changed(shown.t, **session.pending)
+    return session.params if shown is None else session.params.with_changes(shown.t, **session.pending)
 
 
 def replace_bad_link(session: Session) -> bool:
