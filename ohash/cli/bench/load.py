@@ -11,12 +11,15 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ohash.cli.bench.results import Results
 from ohash.cli.bench.ui import open_live, slider_times
 from ohash.cli.lab import Dashboard
 from ohash.plots.renderers.pdf import available, chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
 OPENING, WATCHING = 30.0, 30.0  # seconds
@@ -47,7 +50,13 @@ def measure_load(n: int, results: Results) -> None:
 
 
 def measure_class(
-    n: int, browser: Any, results: Results, *, pages: int = PAGES, opening: float = OPENING, watching: float = WATCHING
+    n: int,
+    browser: "Browser",
+    results: Results,
+    *,
+    pages: int = PAGES,
+    opening: float = OPENING,
+    watching: float = WATCHING,
 ) -> None:
     """Visitors of one link beside real pages of it: pictures per second of both, memory, and the lecturer's latency."""
     with tempfile.TemporaryDirectory() as home:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ohash.cli.bench.results import Results
+from ohash.core.arrays import Rows, Singles
 from ohash.models.base import HasherSpec
 from ohash.models.registry import hashers
 from ohash.runtime.threads import one_blas_thread
@@ -48,7 +49,7 @@ def measure(results: Results) -> None:
     results.show(f"KSH with {KSH_LABELS:,} labels, {R} bits", seconds, "s", "60")
 
 
-def _data() -> tuple[Any, Any, Any, Any, Any]:
+def _data() -> tuple[Singles, Rows, Rows, Rows, Rows]:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 10, 5000)
     X = rng.normal(size=(10, D))[labels] + 0.9 * rng.normal(size=(5000, D))
@@ -58,11 +59,11 @@ def _data() -> tuple[Any, Any, Any, Any, Any]:
     return X, labels, i, j, np.where(labels[i] == labels[j], 1, -1)
 
 
-def _sample(i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
+def _sample(i: Rows, j: Rows, s: Rows) -> tuple[Rows, Rows, Rows]:
     return i[:50] % 400, (j[:50] + (i[:50] % 400 == j[:50] % 400)) % 400, s[:50]
 
 
-def _train(spec: HasherSpec, X: Any, labels: Any, i: Any, j: Any, s: Any) -> tuple[float, Any]:
+def _train(spec: HasherSpec, X: Singles, labels: Rows, i: Rows, j: Rows, s: Rows) -> tuple[float, Any]:
     """(CPU seconds of learning alone, the model)."""
     model: Any = _build(spec)
     if hasattr(model, "warm_up"):
@@ -83,7 +84,7 @@ def _build(spec: HasherSpec, **options: Any) -> Any:
     return spec.build(spec.params(**{name: value for name, value in values.items() if name in spec.table}))
 
 
-def _fit(spec: HasherSpec, X: Any, labels: Any, **options: Any) -> Any:
+def _fit(spec: HasherSpec, X: Singles, labels: Rows, **options: Any) -> Any:
     model = _build(spec, **options)
     model.fit(X, labels)
     return model

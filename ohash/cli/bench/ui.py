@@ -6,10 +6,11 @@ The dashboard runs on a server started for the purpose, the playground is one HT
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ohash.cli.bench.results import Results
 from ohash.cli.lab import Dashboard
@@ -19,8 +20,12 @@ from ohash.engine.run import Run
 from ohash.plots.renderers.pdf import chromium
 from ohash.web.files import standalone
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
+RECEIVED: "Counter[Page]" = Counter()  # bytes of messages, by page
 WATCH = """() => {
   window.ticks = 0; window.long = 0; let seq = null;
   setInterval(() => { const s = document.querySelector('.ohash-status'); if (s && s.dataset.seq !== seq) {
@@ -106,33 +111,32 @@ def _headless_rate() -> float:
     return (run.t - first) / (time.perf_counter() - start)
 
 
-def open_live(browser: Any, url: str) -> Any:
+def open_live(browser: "Browser", url: str) -> "Page":
     """A page of a run that never ends, which counts its pictures as `ticks`."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.set_default_timeout(120_000)
-    page.received = 0
 
-    def counted(frame: Any) -> None:
-        page.received += len(frame)
+    def count(frame: str | bytes) -> None:
+        RECEIVED[page] += len(frame)
 
-    page.on("websocket", lambda socket: socket.on("framereceived", counted))
+    page.on("websocket", lambda socket: socket.on("framereceived", count))
     page.goto(f"{url}/{QUERY}")
     page.wait_for_function("Number(document.querySelector('.ohash-status')?.dataset.pairs) > 0")
     page.evaluate(WATCH)
     return page
 
 
-def _pace(page: Any, pace: str) -> None:
+def _pace(page: "Page", pace: str) -> None:
     page.locator(".st-key-transport [data-testid=stSelectbox]").nth(1).locator("input").click()
     page.get_by_role("option", name=pace, exact=True).click()
     page.wait_for_timeout(1500)
 
 
-def _pairs(page: Any) -> int:
+def _pairs(page: "Page") -> int:
     return int(page.evaluate("Number(document.querySelector('.ohash-status').dataset.pairs)"))
 
 
-def _update_rate(page: Any, seconds: float) -> tuple[float, float]:
+def _update_rate(page: "Page", seconds: float) -> tuple[float, float]:
     """(updates per second, share of long tasks) over some seconds."""
     ticks, long = page.evaluate("[window.ticks, window.long]")
     page.wait_for_timeout(seconds * 1000)
@@ -140,28 +144,28 @@ def _update_rate(page: Any, seconds: float) -> tuple[float, float]:
     return (ticks2 - ticks) / seconds, (long2 - long) / (10 * seconds)
 
 
-def _rates(page: Any, headless: float, results: Results) -> None:
+def _rates(page: "Page", headless: float, results: Results) -> None:
     page.evaluate("document.querySelectorAll('canvas').forEach((c) => { c.dataset.mark = '1'; })")
     page.evaluate("performance.clearResourceTimings()")
-    before, received, start = _pairs(page), page.received, time.perf_counter()
+    before, received, start = _pairs(page), RECEIVED[page], time.perf_counter()
     hertz, long = _update_rate(page, SECONDS)
     watched = (_pairs(page) - before) / (time.perf_counter() - start)
     drawn = page.evaluate("[...document.querySelectorAll('canvas')].map((c) => c.dataset.mark === '1')")
     results.show("updates per second, four live charts", hertz, "Hz", "10 or more")
     results.show("long tasks in the browser", long, "%")
     results.show("charts mounted again", drawn.count(False), f"of {len(drawn)}", "0")
-    payload = page.received - received + page.evaluate(FETCHED)
+    payload = RECEIVED[page] - received + page.evaluate(FETCHED)
     results.show("payload per update", payload / max(1, hertz * SECONDS) / 1e3, "kB", "64")
     results.show("watched run: share of the throughput without a page", watched / headless, "", "0.9 or more")
 
 
-def _latency(page: Any, results: Results) -> None:
+def _latency(page: "Page", results: Results) -> None:
     times = slider_times(page)
     results.show("slider to redraw, median", median(times), "ms", "200")
     results.show("slider to redraw, longest", max(times), "ms", "800")
 
 
-def slider_times(page: Any) -> list[float]:
+def slider_times(page: "Page") -> list[float]:
     """Milliseconds, by the browser's clock, from each of ten presses of β's keys until its effect is drawn."""
     slider = page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").first
     times = []
@@ -175,7 +179,7 @@ def slider_times(page: Any) -> list[float]:
     return times
 
 
-def _server_cost(page: Any, pid: int, results: Results) -> None:
+def _server_cost(page: "Page", pid: int, results: Results) -> None:
     """CPU time of the server per update, without the threads of runs, which yield to it."""
     start = _cpu(pid) - _cpu_of_runs(pid)
     hertz, _ = _update_rate(page, SECONDS)
@@ -183,7 +187,7 @@ def _server_cost(page: Any, pid: int, results: Results) -> None:
     results.show("server CPU per update, without the run", 1000 * spent / max(1, hertz * SECONDS), "ms", "20")
 
 
-def _layout_shift(browser: Any, url: str, results: Results) -> None:
+def _layout_shift(browser: "Browser", url: str, results: Results) -> None:
     """All that moved without being asked to: while it opens and runs, after three sliders, with the panel open."""
     for width, height in SIZES:
         page = browser.new_page(viewport={"width": width, "height": height})
@@ -191,7 +195,7 @@ def _layout_shift(browser: Any, url: str, results: Results) -> None:
         page.close()
 
 
-def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
+def layout_shift(page: "Page", url: str, seconds: float = SECONDS) -> float:
     """The cumulative layout shift of a visit to the Live page, with a new page."""
     page.set_default_timeout(120_000)
     page.add_init_script(SHIFTS)
@@ -207,7 +211,7 @@ def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
     return float(page.evaluate("window.shift"))
 
 
-def _five(browser: Any, url: str, first: Any, results: Results) -> None:
+def _five(browser: "Browser", url: str, first: "Page", results: Results) -> None:
     """Five browsers on the same machine, at a pace that leaves them room, and at full speed."""
     pages = [first, *(open_live(browser, url) for _ in range(4))]
     # The target is for limited runs: unlimited ones take one core, and five browsers the other.
@@ -222,7 +226,7 @@ def _five(browser: Any, url: str, first: Any, results: Results) -> None:
         page.close()
 
 
-def _measure_closing(page: Any, pid: int, results: Results) -> None:
+def _measure_closing(page: "Page", pid: int, results: Results) -> None:
     page.close()
     start = time.perf_counter()
     while time.perf_counter() - start < 60:
@@ -233,7 +237,7 @@ def _measure_closing(page: Any, pid: int, results: Results) -> None:
     results.show("run stopped after the tab was closed", time.perf_counter() - start, "s", "15")
 
 
-def _memory(page: Any, pid: int, minutes: float, results: Results) -> None:
+def _memory(page: "Page", pid: int, minutes: float, results: Results) -> None:
     """From a fifth of the time to the end: of ten minutes, from the second to the tenth."""
     readings = []
     for share in (0.2, 0.8):
@@ -272,7 +276,7 @@ def _resident(pid: int) -> float:
 
 
 def measure_playground(
-    browser: Any, cases: Mapping[str, str], seconds: float = 5.0
+    browser: "Browser", cases: Mapping[str, str], seconds: float = 5.0
 ) -> dict[str, tuple[float, list[float]]]:
     """For each link, frames per second and the milliseconds from presses of a slider's keys to the picture."""
     measured = {}
@@ -294,7 +298,7 @@ def measure_playground(
     return measured
 
 
-def print_playground(browser: Any, results: Results) -> None:
+def print_playground(browser: "Browser", results: Results) -> None:
     """Both numbers of each case, with their targets."""
     for name, (rate, times) in measure_playground(browser, PLAYGROUNDS).items():
         results.show(f"playground, {name}: frames per second", rate, "", "60")
@@ -302,7 +306,7 @@ def print_playground(browser: Any, results: Results) -> None:
         results.show(f"playground, {name}: slider to drawn, longest", max(times), "ms", "100")
 
 
-def _frames_per_second(page: Any, seconds: float) -> float:
+def _frames_per_second(page: "Page", seconds: float) -> float:
     count = "[document.querySelector('.playground').playground.frames, performance.now()]"
     frames, start = page.evaluate(count)
     page.wait_for_timeout(1000 * seconds)

@@ -5,7 +5,10 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -37,7 +40,7 @@ def to_pdf(svg: str) -> bytes:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium() -> Iterator["Browser"]:
     """A headless browser."""
     browser_file = executable()
     if browser_file is None:
