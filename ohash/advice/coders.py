@@ -34,7 +34,7 @@ class Coder(Protocol):
     def ask(self, Q: Matrix) -> Matrix:
         """f_q of queries."""
 
-    def searcher(self, stored: Any, Q: Matrix) -> Callable[[int], Any]:
+    def searcher(self, stored: Any, Q: Matrix) -> Callable[[int], object]:
         """A function that ranks a stored block for query number k, as it is done one query at a time."""
 
 
@@ -69,7 +69,7 @@ class FloatCoder:
         """The queries."""
         return self.map_queries(Q) - self._mean
 
-    def searcher(self, stored: Matrix, Q: Matrix) -> Callable[[int], Any]:
+    def searcher(self, stored: Matrix, Q: Matrix) -> Callable[[int], object]:
         """A matrix-vector product."""
         F, bias = self.ask(Q), _bias(stored, self.dot)
         return lambda k: _first(bias - stored @ F[k % len(F)])
@@ -96,7 +96,7 @@ class DecodedCoder:
         """The queries."""
         return self.map_queries(Q)
 
-    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
+    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], object]:
         """The method's own distances."""
         return _own_distances(self.model, stored, self.ask(Q))
 
@@ -124,7 +124,7 @@ class EstimateCoder:
         """R(q - mean)."""
         return np.asarray(self.model.project(self.map_queries(Q)))
 
-    def searcher(self, stored: tuple[Any, Matrix], Q: Matrix) -> Callable[[int], Any]:
+    def searcher(self, stored: tuple[Any, Matrix], Q: Matrix) -> Callable[[int], object]:
         """The method's own distances."""
         return _own_distances(self.model, stored[0], self.map_queries(Q))
 
@@ -151,7 +151,7 @@ class BitCoder:
         projected = self.map_queries(Q) @ self.W
         return projected if self.asymmetric else np.where(projected >= 0, np.float32(1), np.float32(-1))
 
-    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
+    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], object]:
         """A scan of the codes, or a sum of table entries per byte."""
         F = self.ask(Q)
         if not self.asymmetric:
@@ -161,7 +161,7 @@ class BitCoder:
         sums = np.empty((1, len(stored)), np.float32)
         stored = np.ascontiguousarray(stored)
 
-        def search(k: int) -> Any:
+        def search(k: int) -> object:
             padded = np.zeros((1, 8 * stored.shape[1]), np.float32)
             padded[0, : self.r] = F[k % len(F)]
             sum_parts()(padded.reshape(1, -1, 8) @ signs.T, stored, sums)
@@ -170,11 +170,11 @@ class BitCoder:
         return search
 
 
-def _own_distances(model: AsymmetricHasher, stored: Any, Q: Matrix) -> Callable[[int], Any]:
+def _own_distances(model: AsymmetricHasher, stored: Any, Q: Matrix) -> Callable[[int], object]:
     return lambda k: _first(model.estimate_distances(Q[k % len(Q)][None], stored)[0])
 
 
-def _first(D: Matrix) -> Any:
+def _first(D: Matrix) -> npt.NDArray[np.intp]:
     """The ten nearest."""
     k = min(10, len(D) - 1)
     near = np.argpartition(D, k)[:k]

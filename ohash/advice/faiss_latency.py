@@ -28,7 +28,7 @@ class FaissSearch(NamedTuple):
     """An index and its name; `search` asks it query number k."""
 
     name: str
-    search: Callable[[int], Any]
+    search: Callable[[int], object]
 
 
 def faiss_search(coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> FaissSearch:

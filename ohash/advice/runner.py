@@ -217,7 +217,7 @@ def _engine_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Row
     return _median_seconds(log, index.search), index.name
 
 
-def _median_seconds(log: ClickLog, search: Callable[[int], Any]) -> float:
+def _median_seconds(log: ClickLog, search: Callable[[int], object]) -> float:
     rows = min(ROWS_PER_BLOCK, log.n_docs)
     seconds = []
     with one_blas_thread():
