@@ -71,6 +71,25 @@ def test_a_misspelt_dataset_is_named_at_once(use: Callable[[str], object]) -> No
         use("digitz")
 
 
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda: ohash.run("digits"), ValueError, "params must be those of experiment"),  # type: ignore[arg-type]
+        (lambda: ohash.run(ohash.experiment("digits"), every=0), ValueError, "every must be a number of pairs >= 1"),
+        (lambda: ohash.experiment("digits", "ihq"), ValueError, r"got 'ihq' \(did you mean 'itq'\?\); one of your own"),
+        (lambda: ohash.models.Itq, AttributeError, r"no 'Itq' \(did you mean 'ITQ'\?\)"),
+        (lambda: ohash.models.itq, AttributeError, r"no attribute 'itq' \(did you mean 'ITQ'\?\)"),
+        (lambda: ohash.models.ITQ(r=8).encode([[0.0, 1.0]]), ValueError, r"itq needs data first; call fit\(X\)$"),
+    ],
+    ids=["run", "every", "method", "class", "key", "unfitted"],
+)
+def test_a_mistake_is_named_at_once_with_its_remedy(
+    use: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        use()
+
+
 def test_a_sweep_of_a_misspelt_dataset_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"got 'digitz' \(did you mean 'digits'\?\)"):
         ohash.sweep(base={"dataset": "digitz"}, grid={"C": [0.1, 1.0]}, store=tmp_path)

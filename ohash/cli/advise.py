@@ -6,9 +6,9 @@ Examples:
   python3 -m ohash advise --features x.npy --labels y.npy     (pairs of one label stand for clicks)
   python3 -m ohash advise --dataset debian
 
-Clicks are learnt up to three moments in time and judged on later ones, of queries that no learnt click holds (documents
-may have been learnt from). Rows appear as they are measured; --out writes
-the numbers as CSV (contenders.csv; queries.csv has one row per query, from which every mean and interval follows), the
+The clicks up to each of three moments in time are learnt, and later ones judge what was learnt, those of queries that
+no learnt click has (their documents may have been learnt from). Rows appear as they are measured; --out writes the
+numbers as CSV (contenders.csv; queries.csv has one row per query, from which every mean and interval follows), the
 picture (SVG), and a page (HTML).
 """
 

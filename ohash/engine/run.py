@@ -332,7 +332,10 @@ def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int 
     """
     if every is not None and every < 1:
         raise ValueError(f"every must be a number of pairs >= 1, got {every}")
-    current = Run(params, dataset)
+    return _snapshots(Run(params, dataset), every)
+
+
+def _snapshots(current: Run, every: int | None) -> Iterator[Snapshot]:
     shown = -1
     while not current.done:
         current.step(CHUNK if every is None else every - current.t % every)

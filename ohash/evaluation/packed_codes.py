@@ -66,7 +66,7 @@ def code_array(name: str, codes: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     if packed.dtype != np.uint8:
         raise ValueError(
             f"{name} must be packed codes, uint8 of shape (n, ceil(r/8)) or (T, n, ceil(r/8)), got dtype "
-            f"{packed.dtype} and shape {packed.shape}; pack booleans with ohash.core.codes.pack(bits)"
+            f"{packed.dtype} and shape {packed.shape}; pack booleans with np.packbits(bits, axis=-1, bitorder='little')"
         )
     if packed.ndim not in (2, 3) or 0 in packed.shape:
         raise ValueError(

@@ -9,6 +9,8 @@ used.
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from ohash.core.parameters import did_you_mean as _did_you_mean
+
 if _TYPE_CHECKING:
     from ohash.core.parameters import param
     from ohash.models.base import HasherSpec, OnlineHasher, Trace
@@ -78,10 +80,12 @@ def __getattr__(name: str) -> object:
         registry = _importlib.import_module("ohash.models.registry")
         classes = {spec.hasher.__name__: spec.hasher for spec in registry.hashers().values() if spec.hasher}
         if name not in classes:
-            raise AttributeError(f"ohash.models has no {name!r}; its methods are {', '.join(sorted(classes))}")
+            hint = _did_you_mean(name, classes)
+            raise AttributeError(f"ohash.models has no {name!r}{hint}; its methods are {', '.join(sorted(classes))}")
         value = classes[name]
     else:
-        raise AttributeError(f"module 'ohash.models' has no attribute {name!r}")
+        hint = _did_you_mean(name, [one for one in __all__ if one.lower() == name.lower()])
+        raise AttributeError(f"module 'ohash.models' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 

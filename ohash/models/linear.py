@@ -53,7 +53,8 @@ class Projections(Hasher):
 
     def _need_start(self, what: str) -> None:
         if self.d is None:
-            raise ValueError(f"{what} does not exist yet: {self.key} needs data first (warm_up or fit, as it consumes)")
+            calls = [f"{name}(X)" for name in ("warm_up", "fit") if hasattr(self, name)]
+            raise ValueError(f"{what} does not exist yet: {self.key} needs data first; call {' or '.join(calls)}")
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8)) of the rows of X, Eq. (1); pure, except that it draws W if there is none yet."""

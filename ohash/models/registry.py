@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ohash.core.parameters import did_you_mean
 from ohash.models.base import HasherSpec, OnlineHasher
 from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, is_edited, naming_the_line
 
@@ -27,8 +28,10 @@ class UnknownMethodError(ValueError):
 
     def __init__(self, name: str) -> None:
         """The full message lists the methods; `not_loaded` is the one for what was stored."""
+        known = sorted(hashers())
         super().__init__(
-            f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}; one of your own needs --plugin FILE"
+            f"method must be one of {', '.join(known)}, got {name!r}{did_you_mean(name, known)}; one of your own needs "
+            "--plugin FILE"
         )
         self.not_loaded = f"its method {name!r} is not here: load its plugin (--plugin FILE)"
 

@@ -159,7 +159,7 @@ LABELS = {"query_labels": [0, 1], "db_labels": [0, 1, 1]}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"query_codes": np.zeros((2, 1))}, r"query_codes must be packed codes.*float64.*pack\(bits\)"),
+        ({"query_codes": np.zeros((2, 1))}, r"query_codes must be packed codes.*float64.*np.packbits\(bits"),
         ({"db_codes": np.zeros((0, 1), np.uint8)}, r"db_codes must be packed codes.*got shape \(0, 1\)"),
         ({"db_codes": np.zeros((3, 2), np.uint8)}, r"query_codes and db_codes.*\(2, 1\) and \(3, 2\); encode both"),
         ({"db_codes": np.zeros((2, 3, 1), np.uint8)}, r"the same number of models and bytes"),
