@@ -168,7 +168,7 @@ def test_models_bits_and_rivals():
     assert verdict("mmoh-first", table) == verdict("oh-second", table) == "holds"
     unfinished = {at: value for at, value in table.items() if at[1] != "ssbc"}
     assert verdict("mmoh-first", unfinished) == "cannot tell", "a rival that has not been run yet may be better"
-    assert verdict("mmoh-first", unfinished | {("6", "osh", 64): 0.8}) == "does not hold", "whatever that one reaches"
+    assert verdict("mmoh-first", unfinished | {("6", "lego", 64): 0.8}) == "does not hold", "whatever that one reaches"
     table["6", "lego", 64] = 0.8
     assert verdict("mmoh-first", table) == verdict("oh-second", table) == "does not hold"
     assert verdict("mmoh-first", table, "tracks") == "holds", "there LEGO-LSH is said to be its equal"

@@ -76,7 +76,7 @@ def _draw(session: Session, key: str) -> None:
 def _status_html(watched: FollowerStatus) -> str:
     counts = [f"{watched.t:,} pairs of the stream"]
     counts += [f"{watched.learnt:,} learnt with drawn ones"] if watched.learnt > watched.t else []
-    counts += [f"{watched.skipped:,} were no pairs of these vectors"] if watched.skipped else []
+    counts += [f"{watched.skipped:,} were not pairs of these vectors"] if watched.skipped else []
     alarms = f"{watched.alarms:,} drift alarm{'s' * (watched.alarms != 1)}"
     counts.append(f"{alarms}, the latest: {watched.alarm}" if watched.alarm else alarms)
     price = watched.price or f"no check by this process yet; one comes every {watched.check_every:,} pairs"
