@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ohash.cli.bench.results import Results
 from ohash.cli.lab import Dashboard
-from ohash.engine.live.runner import NICENESS
+from ohash.engine.live.runner import NICENESS, Runner
 from ohash.engine.params import experiment
-from ohash.engine.run import Run
 from ohash.plots.renderers.pdf import chromium
 from ohash.web.files import standalone
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
+STRETCHES = 5
 RECEIVED: "Counter[Page]" = Counter()  # bytes of messages, by page
 WATCH = """() => {
   window.ticks = 0; window.long = 0; let seq = null;
@@ -74,14 +74,6 @@ WATCH_SLIDER = """() => {
 }"""
 
 
-class Stretch(NamedTuple):
-    """Some pairs of a run, and how long they took."""
-
-    first: int
-    last: int
-    seconds: float
-
-
 def measure(minutes: float, results: Results) -> None:
     """Every measurement with its target."""
     server = Dashboard()
@@ -90,8 +82,9 @@ def measure(minutes: float, results: Results) -> None:
             print_playground(browser, results)
             page = open_live(browser, server.url)
             _pace(page, "unlimited")
-            watched = _rates(page, results)
+            _rates(page, results)
             _latency(page, results)
+            _throughput(page, results)
             _pace(page, "1,000/s")
             hertz, _ = _update_rate(page, SECONDS)
             results.show("updates per second at 1,000 pairs per second", hertz, "Hz", "10 or more")
@@ -106,19 +99,6 @@ def measure(minutes: float, results: Results) -> None:
             _measure_closing(page, server.process.pid, results)
     finally:
         server.stop()
-    share = _headless_seconds(watched) / watched.seconds
-    results.show("watched run: share of the throughput without a page", share, "", "0.9 or more")
-
-
-def _headless_seconds(watched: Stretch) -> float:
-    """The time that the same pairs take when nobody watches: how many of them are updates changes as a run goes on."""
-    run = Run(experiment("digits", "oh", pairs=10**8))
-    while run.t < watched.first or run.evaluating:
-        run.step(min(4096, max(1, watched.first - run.t)))
-    start = time.perf_counter()
-    while run.t < watched.last:
-        run.step(4096)
-    return time.perf_counter() - start
 
 
 def open_live(browser: "Browser", url: str) -> "Page":
@@ -154,19 +134,17 @@ def _update_rate(page: "Page", seconds: float) -> tuple[float, float]:
     return (ticks2 - ticks) / seconds, (long2 - long) / (10 * seconds)
 
 
-def _rates(page: "Page", results: Results) -> Stretch:
+def _rates(page: "Page", results: Results) -> None:
     page.evaluate("document.querySelectorAll('canvas').forEach((c) => { c.dataset.mark = '1'; })")
     page.evaluate("performance.clearResourceTimings()")
-    before, received, start = _pairs(page), RECEIVED[page], time.perf_counter()
+    received = RECEIVED[page]
     hertz, long = _update_rate(page, SECONDS)
-    watched = Stretch(before, _pairs(page), time.perf_counter() - start)
     drawn = page.evaluate("[...document.querySelectorAll('canvas')].map((c) => c.dataset.mark === '1')")
     results.show("updates per second, four live charts", hertz, "Hz", "10 or more")
     results.show("long tasks in the browser", long, "%")
     results.show("charts mounted again", drawn.count(False), f"of {len(drawn)}", "0")
     payload = RECEIVED[page] - received + page.evaluate(FETCHED)
     results.show("payload per update", payload / max(1, hertz * SECONDS) / 1e3, "kB", "64")
-    return watched
 
 
 def _latency(page: "Page", results: Results) -> None:
@@ -187,6 +165,41 @@ def slider_times(page: "Page") -> list[float]:
         page.wait_for_function("window.redrawn")
         times.append(float(page.evaluate("window.redrawn")))
     return times
+
+
+def _throughput(page: "Page", results: Results) -> None:
+    """Watched and unwatched by turns, over the same pairs: the machine's own speed changes from minute to minute."""
+    runner = Runner(experiment("digits", "oh", pairs=10**8), paused=True)
+    runner.start()
+    watched = unwatched = 0.0
+    for _ in range(STRETCHES):
+        start, first = time.perf_counter(), _pairs(page)
+        page.wait_for_timeout(1000 * SECONDS / STRETCHES)
+        watched, last = watched + time.perf_counter() - start, _pairs(page)
+        _press(page, "Pause")
+        _learn_until(runner, first)
+        unwatched += _learn_until(runner, last)
+        _press(page, "Play")
+    runner.stop()
+    results.show("watched run: share of the throughput without a page", unwatched / watched, "", "0.9 or more")
+
+
+def _learn_until(runner: Runner, t: int) -> float:
+    """Seconds until a run that nobody watches has learnt t pairs."""
+    start = time.perf_counter()
+    while runner.run is None:
+        time.sleep(0.01)
+    runner.step(t - runner.run.t)
+    while runner.run.t < t:
+        time.sleep(0.02)
+    return time.perf_counter() - start
+
+
+def _press(page: "Page", name: str) -> None:
+    button = page.locator(".st-key-transport").get_by_role("button", name=name)
+    button.click()
+    button.wait_for(state="detached")
+    page.wait_for_timeout(2000)  # until the page is fed again
 
 
 def _server_cost(page: "Page", pid: int, results: Results) -> None:
