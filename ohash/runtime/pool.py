@@ -82,6 +82,7 @@ class WorkerPool(Executor):
         self._current: set[Job] = set()  # jobs that are not done
         self._idle = 0
         self._closed = False
+        self.deaths = 0  # of workers whose task was given to another
 
     def submit(  # type: ignore[override]
         self,
@@ -165,6 +166,8 @@ class WorkerPool(Executor):
                     job.set_exception(WorkerDiedError(f"{error}; it was tried {TRIES} times"))
                 else:
                     LOG.warning("%s; a new process does it again", error)
+                    with self._lock:
+                        self.deaths += 1
                     continue
             except BaseException as error:  # whatever it is, it belongs to who waits
                 job.set_exception(error)

@@ -42,6 +42,7 @@ class Progress:
     failed: int = 0
     here: int = 0
     seconds: float = 0.0
+    deaths: int = 0  # of workers, whose cells others ran again
 
     @property
     def rate(self) -> float:
@@ -143,6 +144,8 @@ class SweepExecution:
 
     def _count(self, started: float) -> None:
         self.progress.seconds = time.time() - started
+        if isinstance(self.executor, WorkerPool):
+            self.progress.deaths = self.executor.deaths
         self._on_progress(self.progress)
 
     def _beat(self, started: float, finished: threading.Event) -> None:

@@ -222,6 +222,7 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         X, _ = points()
         assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
         assert len(workers) == 3
+    assert pool.deaths == 1, "of one whose task was done again"
     (line,) = capsys.readouterr().err.splitlines()
     assert "signal 9 (out of memory?)" in line and line.endswith("; a new process does it again")
 

@@ -214,6 +214,19 @@ def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, la
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("deaths", "said"), [(1, "A worker process died"), (2, "2 worker processes died")])
+def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, deaths: int, said: str) -> None:
+    chosen = one_axis()
+    launch.save_sweep(alone, chosen)
+    progress = {"done": 1, "failed": 0, "total": 4, "here": 1, "seconds": 1.0}
+    claims = CellLeases(alone)
+    claims.beat(chosen.key, "running", 0.0, progress)
+    assert not any("died" in one.value for one in page(sweep=chosen.key).caption), "nor by older versions"
+    claims.beat(chosen.key, "running", 0.0, {**progress, "deaths": deaths})
+    (caption,) = [one.value for one in page(sweep=chosen.key).caption if "died" in one.value]
+    assert caption.startswith(said) and "done again" in caption and "nothing is lost" in caption
+
+
 def test_failures_are_listed(alone: Store) -> None:
     bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
     SweepExecution(bad, alone, InlineExecutor()).run()

@@ -110,6 +110,10 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     elif done + failed < total:
         text += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
     st.progress((done + failed) / max(1, total), text=text)
+    deaths = 0 if now is None else now.progress.get("deaths", 0)
+    if deaths:
+        died = "A worker process died" if deaths == 1 else f"{deaths} worker processes died"
+        st.caption(f"{died} (out of memory?); what was being done is done again by another, and nothing is lost.")
     older = older_version_text(sweep, store)
     if older:
         st.caption(f"{older[0].upper()}{older[1:]}.")
