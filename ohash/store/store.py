@@ -123,10 +123,12 @@ class Store:
         values = json.loads(rows[0][0])
         if values["state"] == "error":
             return values, {}
+        trace = self.trace(key)
         try:
-            return read_trace(self.trace(key))
+            return read_trace(trace)
         except (OSError, ValueError) as error:
-            return {**values, "notes": [*values["notes"], f"the curves are lost: {error}"]}, {}
+            told = str(error).replace(str(trace), trace.name)  # notes are shown and exported
+            return {**values, "notes": [*values["notes"], f"the curves are lost: {told}"]}, {}
 
     def curves_lost(self, row: RunRow) -> bool:
         """Whether the trace of a finished run is missing, or incomplete at first sight."""

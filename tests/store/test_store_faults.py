@@ -62,6 +62,9 @@ def test_a_damaged_trace_costs_only_its_curves(store, picture):
     lost = again.get(keys[0])
     assert lost.numbers == pytest.approx(picture.numbers, nan_ok=True) and len(lost.checkpoints["pairs"]) == 0
     assert "curves are lost" in lost.notes[-1]
+    again.trace(keys[0]).unlink()
+    for note in (lost.notes[-1], again.get(keys[0]).notes[-1]):
+        assert again.trace(keys[0]).name in note and str(store.folder) not in note, "notes are shown and exported"
     assert_same_picture(again.get(keys[1]), picture)
 
 
