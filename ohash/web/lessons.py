@@ -28,7 +28,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from ohash.web.settings import check_link
+from ohash.web.settings import check_link, settings_of
 
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose numbers it leaves
@@ -124,15 +124,16 @@ def read_lesson(text: str) -> Lesson:
     lines = settings.splitlines()
     if not head.startswith("# ") or not lines or not lines[0].startswith("link:"):
         raise ValueError("a lesson must begin with a heading `# ...` and, after an empty line, `link: ...`")
-    link = lines[0].removeprefix("link:").strip()
+    link = settings_of(lines[0].removeprefix("link:"))
     check_link(link)
     checks = []
     for line in lines[1:]:
         match = CHECK.fullmatch(line.strip())
         if match is None:
             raise ValueError(f"a check must read `check: LINK -> agreement > 0.9`, got {line[:60]!r}")
-        check_link(match[1])
-        checks.append((match[1], match[2], match[3], float(match[4])))
+        checked = settings_of(match[1])
+        check_link(checked)
+        checks.append((checked, match[2], match[3], float(match[4])))
     pieces = re.split(rf"\*\*({'|'.join(PARTS)})\.\*\*", body)
     if tuple(pieces[1::2]) != PARTS:
         raise ValueError(f"a lesson must have {', '.join(f'**{part}.**' for part in PARTS)} in this order")

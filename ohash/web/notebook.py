@@ -1,9 +1,9 @@
 """The playground as a widget of a notebook."""
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
-from ohash.web.settings import check_setting
+from ohash.web.settings import check_link, check_setting, settings_of
 
 if TYPE_CHECKING:
     from ohash.web.widget import Playground
@@ -28,21 +28,23 @@ def playground(
 ) -> "Playground":
     """The playground of the Learn page as a widget of a notebook (Jupyter, VS Code, Colab, marimo).
 
-    `link` is what follows ``?`` on the Learn page or ``#`` in the file, or what *Copy call* gave; the other arguments
-    set its parts: ``ohash.playground(data="rings", features="rbf", r=8)``. With `at` it waits at that pair, without it
-    plays; `only="C"` locks all other settings.
+    `link` is the address of the Learn page or of the file, what follows ``?`` or ``#`` there, or what *Copy call* gave;
+    the other arguments replace its parts: ``ohash.playground(data="rings", features="rbf", r=8)``. With `at` it waits
+    at that pair, without it plays; `only="C"` locks all other settings.
     """
     given = {
         "data": data, "features": features, "r": r, "T": T, "beta": beta, "C": C, "noise": noise, "drift": drift,
-        "pace": pace, "seed": seed, "changes": changes, "at": at,
-        "only": only,
+        "pace": pace, "seed": seed, "changes": changes, "at": at, "only": only,
     }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
     for name, value in given.items():
-        if value is not None:
-            check_setting(name, value)
+        check_setting(name, value)
+    link = settings_of(link)
+    for part in filter(None, (link, urlencode(given))):
+        check_link(part)
     try:
         from ohash.web.widget import Playground  # noqa: PLC0415
     except ImportError as error:
         raise ValueError('the playground in a notebook needs anywidget: pip install "ohash[notebook]"') from error
-    parts = [link.lstrip("?#"), urlencode({key: value for key, value in given.items() if value is not None}, safe=":,")]
-    return Playground(start="&".join(part for part in parts if part))
+    start = dict(parse_qsl(link, keep_blank_values=True)) | given
+    return Playground(start=urlencode(start, safe=":,"))

@@ -34,6 +34,15 @@ def check_setting(name: str, value: object) -> None:
         raise ValueError(f"at must be the number of a pair, 0 or more, got {value!r}")
 
 
+def settings_of(address: str) -> str:
+    """The link in an address, which begins after `?` or `#`.
+
+    >>> settings_of("http://localhost:8501/learn?data=moons&r=3"), settings_of("#r=3"), settings_of("r=3")
+    ('data=moons&r=3', 'r=3', 'r=3')
+    """
+    return re.sub(r"^[^?#]*[?#]", "", address.strip())
+
+
 def check_link(link: str) -> None:
     """Say what is wrong with a link, if the playground would leave a part of it out or take another value.
 

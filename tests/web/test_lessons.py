@@ -42,6 +42,12 @@ def test_a_lesson_is_read_in_its_parts():
     assert mine.checks == (("r=8&at=200", "agreement", ">", 0.5),)
 
 
+@pytest.mark.parametrize("before", ["?", "#", "http://lab/learn?"])
+def test_a_link_may_be_pasted_as_a_part_of_an_address_or_whole(before):
+    pasted = MINE.replace("link: ", f"link: {before}").replace("check: ", f"check: {before}")
+    assert read_lesson(pasted) == read_lesson(MINE)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -56,7 +62,7 @@ def test_a_lesson_is_read_in_its_parts():
         ("link: r=3", "link: at=70000", "at must be the number of a pair, 0 to 50000, got '70000'"),
         ("link: r=3", "link: changes=5:r:4", "a change must be PAIR:beta|C|noise|drift:VALUE"),
         ("link: r=3", "link: changes=5:C:99", "C must be a number in [0.001, 10], got 99"),
-        ("link: r=3", "link: http://lab/learn?r=3", "a link must be settings such as data=moons&r=3&only=r"),
+        ("link: r=3", "link: http://lab/learn", "a link must be settings such as data=moons&r=3&only=r"),
         ("check: r=8", "check: r=80", "r must be a number in [1, 16], got 80"),
         ("**Try.**", "Try.", "must have **Predict first.**, **Then look.**, **Try.**"),
         ("- (x) two", "- ( ) two", "one right one"),
