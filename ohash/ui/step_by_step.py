@@ -60,7 +60,7 @@ def show(session: Session) -> None:
     with st.container(horizontal=True, key="step_top", vertical_alignment="center"):
         st.caption(_headline(session, microscope), width="stretch")
         present.bar(session, "pages/step.py")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="bottom"):  # one row on a stage 1024 wide
         _choose_pair(session, microscope)
         _choose_items(session, microscope)
         _what_if(session)
