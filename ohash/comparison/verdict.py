@@ -116,7 +116,9 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         behind = _deficit_text(truth_gap(best, online, column))
-        parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}")
+        text = f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}"
+        rivals = [code for code in indistinguishable_by_truth(online, codes, column) if _learns_online(snapshot, code)]
+        parts.append(text + _as_good_online(snapshot, online, {code: code.truth for code in rivals}))
         parts.append(_price(snapshot, best, online))
     elif online is best:
         parts.append("It learns online")
@@ -149,6 +151,8 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
         apart = recall_gap(best, online)
         behind = f"{apart.size} behind" if apart is not None and apart.significant else _deficit_text(apart)
         text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
+        rivals = [code for code in indistinguishable_by_recall(online, codes) if _learns_online(snapshot, code)]
+        text += _as_good_online(snapshot, online, {code: code.recall for code in rivals})
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
 
 
@@ -310,6 +314,16 @@ def _deficit_text(difference: Gap | None) -> str:
     if difference is None or not difference.significant:
         return "which cannot be told apart from it"
     return f"{difference.magnitude} behind"
+
+
+def _as_good_online(snapshot: ComparisonSnapshot, online: Code, rivals: dict[Code, float]) -> str:
+    """The others that learn online and cannot be told apart from the best of them, with their scores."""
+    names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(score)})" for code, score in rivals.items())
+    return (
+        f"; of the others that learn online, {names} cannot be told apart from {snapshot.names[online.entry]}"
+        if rivals
+        else ""
+    )
 
 
 def _against_floats(floats: Gap | None) -> str:

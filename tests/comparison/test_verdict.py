@@ -99,6 +99,19 @@ def test_what_cannot_be_told_apart_is_not_ranked():
     assert told["OH compared with the others"] == "not distinguishable from ITQ (unsupervised) (one seed)."
 
 
+def test_the_best_that_learns_online_is_not_ranked_above_others_that_cannot_be_told_apart_from_it():
+    now = with_recalls(snapshot({"oh": 0.6, "mlh": 0.59, "lego": 0.2, "sdh": 0.9}), (0.3, 0.29, 0.1, 0.6))
+    told = sentences(now)
+    following, keeping = told["To follow your labels"], told["To keep cosine"]
+    assert re.search(
+        r"OH .*: \.6\d+, .* behind; of the others that learn online, MLH \(\.\d+\) cannot be told apart from OH\. ",
+        following,
+    )
+    assert keeping.endswith("behind; of the others that learn online, MLH (.290) cannot be told apart from OH.")
+    apart = sentences(with_recalls(snapshot({"oh": 0.6, "mlh": 0.3, "sdh": 0.9}), (0.4, 0.1, 0.6)))
+    assert not any("cannot be told apart" in text for text in apart.values())
+
+
 def test_larger_codes_are_not_ranked_with_smaller_ones():
     now = snapshot({"oh": 0.6, "itq": 0.5, "int8": 0.95})
     large = tuple(
