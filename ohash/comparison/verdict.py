@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ohash.comparison.equal_bytes import (
     Code,
     budget,
@@ -23,6 +25,7 @@ from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, sc
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
+from ohash.evaluation.significance import half_width
 
 # A code "finds the neighbours" at this recall@10.
 TARGET_RECALL = 0.9
@@ -112,7 +115,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
         text += f"; {names} cannot be told apart from it"
     text += f" ({snapshot.seeds_text})"
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
-    parts = [text]
+    parts = [text, _as_good_as_random(snapshot, codes)]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         behind = _deficit_text(truth_gap(best, online, column))
@@ -293,15 +296,31 @@ def _larger_codes_text(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> s
     return f" Larger, and therefore not ranked here: {', '.join(larger)}." if larger else ""
 
 
+def _chance_level(snapshot: ComparisonSnapshot) -> float:
+    """The truth score of a random order, NaN if it is not known."""
+    return snapshot.chance.get("map", math.nan) if snapshot.truth_column == "map" else snapshot.setup.chance
+
+
 def _chance(snapshot: ComparisonSnapshot) -> str:
     """The level of a random order."""
-    by_map = snapshot.truth_column == "map"
-    chance = snapshot.chance.get("map", math.nan) if by_map else snapshot.setup.chance
-    if by_map or not math.isfinite(chance):
+    chance = _chance_level(snapshot)
+    if snapshot.truth_column == "map" or not math.isfinite(chance):
         return f" (chance {score_text(chance)})" if math.isfinite(chance) else ""
     others = [f"{name} {score_text(snapshot.chance[key])}" for key, name in BY_CHANCE.items() if key in snapshot.chance]
     more = f"; by chance also {', '.join(others)}" if others else ""
     return f" (chance {score_text(chance)}{more})"
+
+
+def _as_good_as_random(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
+    """A remark if the 95 % interval over the queries of every code reaches down to the level of a random order.
+
+    A random order does not vary with the seed, so one seed needs no wider interval here.
+    """
+    chance = _chance_level(snapshot)
+    each = [np.concatenate(list(code.each.values())) for code in codes if code.each]
+    if not each or not math.isfinite(chance) or any(np.nanmean(one) - half_width(one) > chance for one in each):
+        return ""
+    return "No code here can be told apart from a random order"
 
 
 def _nothing_fits(snapshot: ComparisonSnapshot) -> str:

@@ -211,6 +211,12 @@ def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     now = replace(snapshot({"oh": 0.26, "itq": 0.258}), chance={"map": 0.2551, "hit_10": 0.9})
     text = sentences(now)["To follow your labels"]
     assert re.search(r"is best, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
+    remark = "No code here can be told apart from a random order."
+    assert remark in text
+    above = replace(snapshot({"oh": 0.05, "itq": 0.3}), chance={"map": 0.2551})
+    assert remark not in sentences(above)["To follow your labels"], "one code is better than chance"
+    little = replace(snapshot({"oh": 0.04, "itq": 0.02}), chance={"map": 0.001})
+    assert remark not in sentences(little)["To follow your labels"], "one seed proves that codes are not random"
 
 
 def test_clicks_are_judged_by_hits_with_the_level_of_chance():
