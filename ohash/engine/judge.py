@@ -7,6 +7,7 @@ have been sorted again by the float vectors. They move in opposite directions wh
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,11 @@ class Judge:
         else:
             R = np.array([len(rows) for rows in self.relevant])
         return random_order(len(self.database) - (self.own is not None), R)
+
+    @cached_property
+    def chance_of_clicks(self) -> dict[str, float]:
+        """`chance` once per judge, as every snapshot asks for it; empty if no clicks decide what is relevant."""
+        return self.chance() if self.hidden is not None else {}
 
     def feature_recall(self) -> Generator[None, None, float]:
         """Recall@10 of exact search among the features: what the feature map alone leaves of the original distance.

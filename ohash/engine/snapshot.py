@@ -141,6 +141,9 @@ def snapshot_of(
         numbers |= evaluated.code_numbers() | evaluated.test_scores
     if evaluated.last_record is not None:
         numbers["map_chance"] = float(np.mean(evaluated.last_record.n_relevant)) / len(evaluated.judge.database)
+        numbers |= {
+            f"{name}_chance": value for name, value in evaluated.judge.chance_of_clicks.items() if name != "map"
+        }
     if evaluated.map_float is not None:
         numbers["map_float"] = evaluated.map_float
     learns = hasattr(run.hasher, "bit_updates")

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import ohash
 from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
@@ -30,6 +31,18 @@ def test_quality_tells_start_now_and_pairs():
     assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
     distance = charts.quality(now, "recall_10")
     assert distance.title.startswith("Distance: recall@10 falls from .46 to ")
+
+
+def test_scores_of_clicks_come_with_the_level_of_a_random_order():
+    rng = np.random.default_rng(0)
+    i = rng.integers(0, 150, 600)
+    mine = ohash.Dataset.from_arrays(rng.normal(size=(150, 8)), pairs=(i, (i + rng.integers(1, 150, 600)) % 150))
+    *_, now = ohash.run(ohash.experiment(mine, "oh", r=16, pairs=100, kernel="none"), mine)
+    for column in ("hit_10", "mrr", "ndcg_10", "auc_later"):
+        chance = now.numbers[f"{column}_chance"]
+        assert charts.quality(now, column).caption.endswith(f" A random order reaches {chance:.2g}.")
+    assert now.numbers["auc_later_chance"] == 0.5 and 0.05 < now.numbers["hit_10_chance"] < 0.3
+    assert "random order" not in charts.quality(now, "recall_10").caption
 
 
 def test_quality_of_the_stream_has_the_frozen_copy():

@@ -125,6 +125,8 @@ def quality(
     else:
         title = f"{of}: {score.short} {_story(now, score, y)}"
     caption = f"{score.meaning} {NOT_OVER_SEEDS}" if metric == "auc" and seeds else score.meaning
+    if metric != "map" and math.isfinite(chance := now.numbers.get(f"{metric}_chance", math.nan)):
+        caption += f" A random order reaches {chance:.2g}."
     for one in over_seeds:
         behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
         title += f"; {one.name} {formats.share(last(one.y))}{behind}"
