@@ -83,7 +83,7 @@ def _gallery(frame: Image.Image, draw: ImageDraw.ImageDraw, result: Neighbours, 
     colours = [theme.LIGHT.grid]
     for distance, relevant in zip(result.distances, result.relevant, strict=True):
         sign, _, role = verdict_on(result, relevant=bool(relevant))
-        words.append(f"{'+' if sign == '✓' else '–' if sign == '✗' else sign} {distance_text(distance)}")
+        words.append(f"{sign} {distance_text(distance)}")
         colours.append(theme.colour(role))
     for at, row in enumerate([result.query, *result.rows.tolist()]):
         x, y = 20 + at * 114 + (14 if at else 0), HEIGHT - STRIP + 2

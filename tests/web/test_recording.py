@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from ohash._version import __version__
 from ohash.cli.main import main
@@ -22,6 +22,7 @@ from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
+from ohash.plots.gallery import verdict_on
 from ohash.plots.live import charts
 from ohash.plots.renderers.svg import to_svg
 from ohash.streams.dataset import Dataset
@@ -205,6 +206,21 @@ def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_wait
         wanted = tuple(int(theme.colour(role)[at : at + 2], 16) for at in (1, 3, 5))
         near = sum(n for c, n in counts.items() if max(abs(a - b) for a, b in zip(c, wanted, strict=True)) < 12)
         assert near > 200, role
+
+
+def test_the_items_of_the_animation_have_the_signs_of_the_gallery(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, every = recorded(SHORT)
+    shown, written = every[-1:], []
+    write = ImageDraw.ImageDraw.text
+
+    def note(draw: ImageDraw.ImageDraw, place: Any, text: str, **how: Any) -> None:
+        written.append(text)
+        write(draw, place, text, **how)
+
+    monkeypatch.setattr(ImageDraw.ImageDraw, "text", note)
+    recording_gif(shown, run.world.dataset, "OH on digits")
+    signs = [verdict_on(shown[0][1], relevant=bool(relevant))[0] for relevant in shown[0][1].relevant]
+    assert [text[0] for text in written if text.endswith(("bit", "bits"))] == signs
 
 
 def test_a_gif_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
