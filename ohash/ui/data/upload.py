@@ -110,14 +110,14 @@ def read_pictures(files: Sequence[File]) -> tuple[Dataset, Summary]:
 
 
 def _title_of(names: Sequence[str]) -> str:
-    """The only file, or the folder that all of them come from.
+    """The only file, the folder that all come from, or the first of them and how many more there are.
 
     >>> _title_of(["pets.zip"]), _title_of(["pets/cats/1.png", "pets/dogs/1.png"]), _title_of(["1.png", "2.png"])
-    ('pets.zip', 'pets', '2 files with 1.png')
+    ('pets.zip', 'pets', '1.png and 1 more')
     """
     folders = {PurePosixPath(name).parts[0] if len(PurePosixPath(name).parts) > 1 else "" for name in names}
     if len(names) == 1 or len(folders) > 1 or folders == {""}:
-        return names[0] if len(names) == 1 else f"{len(names):,} files with {names[0]}"
+        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more"
     return folders.pop()
 
 
