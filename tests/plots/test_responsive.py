@@ -79,6 +79,24 @@ def test_a_title_keeps_its_height_and_its_numbers_whole() -> None:
     assert all("28,800" in text and "33,200" in text for text in texts)
 
 
+@pytest.mark.parametrize("width", [500, 619, 720])
+def test_a_title_that_fits_into_its_room_does_not_move_the_plot_where_a_switch_is_beside_it(width: int) -> None:
+    given: Any = {"height": 212, "width": 610, "title_width": 476, "title_lines": 2, "beside_title": 270, "size": 11}
+    places = []
+    for title in (
+        "mAP rises from .63 to .72 in 6,000 pairs",
+        "Labels: mAP goes from .63 to .64, within error, in 6,000 pairs",
+    ):
+        drawn = option(chart(title=title), title=True, **given)
+        tops = [drawn["grid"]["top"]]
+        for one in drawn["media"]:
+            fits = one["query"].get("minWidth", 0) <= width <= one["query"].get("maxWidth", 10**4)
+            if fits and one["query"].get("minHeight", 0) <= 212 and "grid" in one["option"]:
+                tops.append(one["option"]["grid"].get("top", tops[-1]))
+        places.append(tops[-1])
+    assert places[0] == places[1]
+
+
 def test_at_any_width_at_most_one_query_breaks_the_title() -> None:
     title = "Cumulative similarity loss R is 1,138,000; with W frozen 1,142,000: 3 % less"
     drawn = option(chart(title=title), height=178, width=340, size=11, title=True, title_lines=2)

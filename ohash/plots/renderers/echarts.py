@@ -73,7 +73,9 @@ def option(
     heading = (
         wrap(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2))))) if title else []
     )
-    heading_lines = max(len(heading), title_lines if title else 0)
+    # in a page the browser knows how wide the title is, and `media` makes more room only where it needs more lines
+    expected = len(heading) if stage or not title_lines else 0
+    heading_lines = max(expected, title_lines) if title else 0
     room = heading_lines * (size + 6)
     frame = frame_of(chart, width, height, size, heading=room, legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
