@@ -84,6 +84,16 @@ def test_a_chart_of_other_parts_stays_as_it_is_until_streamlit_draws_it_and_othe
     assert stage.ask("2")[1]["charts"][1][2] == {"title": [{"text": "3 pairs"}]}, "it differs from what is shown"
 
 
+def test_streamlit_keeps_its_pace_until_it_has_drawn_charts_of_other_parts(stage: Stage) -> None:
+    stage.now = frame(1, series=0)
+    stage.send()
+    stage.now = frame(2)
+    assert stage.ask("1")[0] == 200 and not stage.feed.fetched, "the chart is still empty"
+    stage.send()
+    stage.now = frame(3)
+    assert stage.ask("2")[0] == 200 and stage.feed.fetched
+
+
 def test_nothing_new_or_another_way_of_looking_has_no_changes(stage: Stage) -> None:
     stage.send()
     assert stage.ask("1")[0] == 204, "nothing new"

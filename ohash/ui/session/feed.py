@@ -90,7 +90,8 @@ class Feed:
         charts = frame.charts | {key: before.charts[key] for key in anew}
         frame = replace(frame, charts=charts, alts=frame.alts | {key: before.alts[key] for key in anew})
         self._keep(frame, switches)
-        self._fetched_at = self._clock()
+        if not anew:  # else Streamlit keeps its pace, or a run would begin with empty charts for two seconds
+            self._fetched_at = self._clock()
         message = {
             "words": frame.words,
             "notes": "" if frame.notes == before.notes else frame.notes,
