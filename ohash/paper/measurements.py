@@ -119,7 +119,7 @@ class Measurements:
         self.store, self.profile, self.recording, self.own = store, profile, recording, own
         self.data = None if own is None else own_settings(own)
         self.intervals = {} if recording is None else dict(recording.intervals)
-        self._frames: dict[str, dict[str, Any]] = {}
+        self._frames: dict[tuple[str, bool], dict[str, Any]] = {}
         self._new_queries: dict[Any, npt.NDArray[np.bool_]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
@@ -205,6 +205,14 @@ class Measurements:
             raise NotRunError(f"{what} has not been run")
         return results
 
+    def replaced_seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
+        """The recorded cells of a point that has cells of one's own, which take their place; else none."""
+        point = FigurePoint(figure, setting.key, method, x)
+        if self.recording is None or all(seed.recorded for seed in self._results.get(point, [])):
+            return []
+        recorded = self.recording.values([cell.key for cell in self.cells(FIGURES[figure])[point]])
+        return [SeedResult(key, values, recorded=True) for key, values in recorded.items()]
+
     def has_run(self, figure: str, setting: Setting, method: str, x: Any) -> bool:
         """Whether a point has any finished cell."""
         return bool(self._results.get(FigurePoint(figure, setting.key, method, x)))
@@ -222,10 +230,11 @@ class Measurements:
 
     def arrays(self, seed: SeedResult) -> dict[str, Any]:
         """The arrays of a cell, read once."""
-        if seed.key not in self._frames:
+        at = seed.key, seed.recorded
+        if at not in self._frames:
             recording = self.recording if seed.recorded else None
-            self._frames[seed.key] = self.store.frame(seed.key)[1] if recording is None else recording.arrays(seed.key)
-        return self._frames[seed.key]
+            self._frames[at] = self.store.frame(seed.key)[1] if recording is None else recording.arrays(seed.key)
+        return self._frames[at]
 
     def ap(self, seeds: list[SeedResult]) -> list[Floats]:
         """The average precision of every test query, one array per seed."""

@@ -3,6 +3,7 @@
 Titles speak of what is drawn: the test queries. The claims choose on validation queries, and say so.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,7 @@ SYMBOLS = {
 }  # fmt: skip
 PLACES = {"none": 0.0, "rbf": 1.0, "frozen": 1.0, "largest": 0.0, "smallest": 1.0}
 FAINT = 0.45
+AS_RECORDED = " Faint and dotted: as recorded, where your own runs are drawn."
 LEARNS = {"pairs": "now", "labels": "dissimilar", "none": "reference"}
 
 
@@ -53,16 +55,17 @@ def charts(measured: Measurements, figure: Figure) -> list[Chart]:
 def _datasets(measured: Measurements, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
-    curves, peaks = [], []
+    curves, peaks, recorded = [], [], list[Series]()
     for setting, look in zip(measured.settings(figure), distinct_styles(len(measured.settings(figure))), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
+        recorded += _as_recorded(setting.title, *_points(measured, figure, setting, method, replaced=True)[:2], look)
         if len(y) and figure.varies in ("beta", "C", "T"):
             peaks.append(f"{formats.number(float(x[np.argmax(y)]), 2)} ({setting.title})")
     title = f"mAP on test queries against {SYMBOLS[figure.varies]}"
     if peaks:
         title += f": highest at {', '.join(peaks)}"
-    return _share_chart(title, figure, curves)
+    return _share_chart(title, figure, curves, recorded=recorded)
 
 
 def figure_styles(figure: Figure) -> dict[str, LineStyle]:
@@ -79,6 +82,7 @@ def figure_styles(figure: Figure) -> dict[str, LineStyle]:
 def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """One data set, one line per method."""
     curves: list[Series] = []
+    recorded: list[Series] = []
     scores: dict[tuple[str, float], float] = {}
     for method, look in figure_styles(figure).items():
         x, y, sd = _points(measured, figure, setting, method)
@@ -86,6 +90,8 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
             continue
         width = theme.THICK if method in (*OURS, *figure.own_methods) else theme.NORMAL
         curves += _curve(variant_title(method), x, y, sd, look, width=width)
+        before = _points(measured, figure, setting, method, replaced=True)
+        recorded += _as_recorded(variant_title(method), *before[:2], look)
         scores |= {(method, float(at)): float(value) for at, value in zip(x, y, strict=True)}
     second = _second_protocol(measured, figure, setting)
     title = setting.title
@@ -99,7 +105,7 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         if best[0] != "oh" and ("oh", last) in scores:
             title += f"; OH {formats.share(scores['oh', last])}"
     note = f" Faint points at r = {COMMON_R}: the same methods on OH's RBF map; of OH: without the kernel."
-    return _share_chart(title, figure, [*curves, *second], note if second else "")
+    return _share_chart(title, figure, [*curves, *second], note if second else "", recorded=recorded)
 
 
 def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
@@ -108,6 +114,7 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
     Codes as long as the vectors are named with their bytes, and compared with no other.
     """
     scores, recalls, names = {}, {}, {}
+    recorded = []
     for method in figure.all_methods:
         try:
             seeds = measured.seeds(figure.key, setting, method, method)
@@ -117,6 +124,10 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         recalls[method] = float(np.mean([seed.score("recall_10") for seed in seeds]))
         length = f", {seeds[0].bytes:,} bytes" if method in LONG_AS_VECTORS else ""
         names[method] = variant_title(method) + length
+        if replaced := measured.replaced_seeds(figure.key, setting, method, method):
+            before = [float(np.mean([seed.score(name) for seed in replaced])) for name in ("recall_10", setting.truth)]
+            point = _method_point(method, f"{names[method]}, as recorded", setting, *before, named=False)
+            recorded.append(replace(point, opacity=FAINT))
     truth = setting.truth_title
     title, named = f"{setting.title}, 64 bits", {*OURS, *figure.own_methods}
     alike = [one for one in scores if one not in LONG_AS_VECTORS]
@@ -132,16 +143,19 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         _method_point(method, names[method], setting, recalls[method], scores[method], named=method in named)
         for method in scores
     ]
-    (left, right), (lo, hi) = (share_limits(*(getattr(one, side) for one in drawn)) for side in ("x", "y"))
+    shown = [*recorded, *drawn]
+    (left, right), (lo, hi) = (share_limits(*(getattr(one, side) for one in shown)) for side in ("x", "y"))
     means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
         f"Scores on test queries, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
         "labels, grey from neither. Squares are codes as long as the vectors."
     )
+    if recorded:
+        caption += " Faint: as recorded, where your own runs are drawn."
     x_axis = Axis("recall@10 by the original distance", lo=left, hi=right, format="share")
     y_axis = Axis(truth, lo=lo, hi=hi, format="share")
-    return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
+    return Chart(title, x_axis, y_axis, tuple(shown), (), caption, f"{title}. One point per method.")
 
 
 def _method_point(method: str, name: str, setting: Setting, recall: float, score: float, *, named: bool) -> Series:
@@ -157,20 +171,23 @@ def _method_point(method: str, name: str, setting: Setting, recall: float, score
 
 def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """MAP on queries of the new classes, before and after they arrive; one line per method."""
-    curves, gains = [], {}
+    curves, gains, recorded = [], {}, list[Series]()
     for method, look in figure_styles(figure).items():
-        x, y, sd = [], [], []
+        x, y, sd, before = [], [], [], {}
         for pairs in (BEFORE_NEW, AFTER_NEW):
             try:
                 seeds = measured.seeds(figure.key, setting, method, pairs)
             except MissingCellError:
                 continue
+            if replaced := measured.replaced_seeds(figure.key, setting, method, pairs):
+                before[pairs] = float(np.mean([np.nanmean(ap) for ap in new_ap(measured, setting, replaced)]))
             each = [float(np.nanmean(ap)) for ap in new_ap(measured, setting, seeds)]
             x.append(pairs)
             y.append(float(np.mean(each)))
             sd.append(float(np.std(each, ddof=1)) if len(each) > 1 else np.nan)
         if x:
             curves += _curve(variant_title(method), np.array(x, float), np.array(y), np.array(sd), look)
+        recorded += _as_recorded(variant_title(method), np.array([*before]), np.array([*before.values()]), look)
         if len(x) > 1:
             gains[method] = y[1] - y[0]
     name = "tracks" if setting.kind == "tracks" else "classes"
@@ -178,7 +195,8 @@ def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     if gains:
         most = max(gains, key=lambda method: abs(gains[method]))
         title += f"; their arrival changes {variant_title(most)} most, {gains[most]:+.2f}"
-    return _share_chart(title, figure, curves, f" Only queries of {name} that arrive after {BEFORE_NEW:,} pairs.")
+    note = f" Only queries of {name} that arrive after {BEFORE_NEW:,} pairs."
+    return _share_chart(title, figure, curves, note, recorded=recorded)
 
 
 def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -> list[Series]:
@@ -193,13 +211,24 @@ def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -
     return [one for one in points if len(one.x)]
 
 
-def _share_chart(title: str, figure: Figure, curves: list[Series], note: str = "") -> Chart:
-    lo, hi = share_limits(*(series.y for series in curves))
+def _share_chart(
+    title: str, figure: Figure, curves: list[Series], note: str = "", *, recorded: Sequence[Series] = ()
+) -> Chart:
+    lo, hi = share_limits(*(series.y for series in (*curves, *recorded)))
     x = _axis(figure.varies, curves)
-    caption = f"mAP on test queries, exact over ties; {_spread_of(curves)}.{note}"
+    caption = f"mAP on test queries, exact over ties; {_spread_of(curves)}.{note}{AS_RECORDED if recorded else ''}"
     return Chart(
-        title, x, Axis("mAP", lo=lo, hi=hi, format="share"), tuple(curves), (), caption, f"{title}. Line chart."
+        title, x, Axis("mAP", lo=lo, hi=hi, format="share"), (*recorded, *curves), (), caption, f"{title}. Line chart."
     )
+
+
+def _as_recorded(name: str, x: Any, y: Any, look: LineStyle) -> list[Series]:
+    """What one's own points have taken the place of, so that both are in sight."""
+    if not len(x):
+        return []
+    common: dict[str, Any] = {"role": look.role, "opacity": FAINT, "listed": False}
+    line = Series(f"{name}, as recorded", x, y, dash="dotted", width=theme.THIN, **common)
+    return [line, replace(line, kind="points", marker=look.marker)]
 
 
 def _spread_of(curves: list[Series]) -> str:
@@ -222,6 +251,9 @@ def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         x = arrays[0]["columns/pairs"]
         each = np.array([np.interp(x, one["columns/pairs"], one["columns/cum_R"]) for one in arrays])
         sd = each.std(axis=0, ddof=1) if len(each) > 1 else None
+        if replaced := [measured.arrays(seed) for seed in measured.replaced_seeds("5", setting, "oh", C)]:
+            before = np.mean([np.interp(x, one["columns/pairs"], one["columns/cum_R"]) for one in replaced], axis=0)
+            curves.append(_as_recorded(f"C = {C:g}", x, before, look)[0])
         curves.append(replace(_curve(f"C = {C:g}", x, each.mean(axis=0), sd, look)[0], marker=None))
         last[C] = float(each[:, -1].mean())
     title = f"{setting.title}: cumulative similarity loss"
@@ -229,7 +261,8 @@ def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         best = min(last, key=lambda C: last[C])
         title += f" is lowest at C = {best:g}, {formats.approximate(last[best])}"
     x_axis = Axis("pairs", format="count", lo=0)
-    caption = f"Summed over all pairs so far; {_spread_of(curves)}."
+    recorded = AS_RECORDED if any(one.opacity == FAINT for one in curves) else ""
+    caption = f"Summed over all pairs so far; {_spread_of(curves)}.{recorded}"
     return Chart(
         title, x_axis, Axis("cumulative loss ΣR", lo=0, format="count"), tuple(curves), (), caption, f"{title}. Lines."
     )
@@ -310,15 +343,20 @@ def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> C
     )
 
 
-def _points(measured: Measurements, figure: Figure, setting: Setting, method: str) -> tuple[Any, Any, Any]:
-    """x, mean and sd of test mAP."""
+def _points(
+    measured: Measurements, figure: Figure, setting: Setting, method: str, *, replaced: bool = False
+) -> tuple[Any, Any, Any]:
+    """x, mean and sd of test mAP; with `replaced`, of the recorded cells that one's own take the place of."""
+    seeds = measured.replaced_seeds if replaced else measured.seeds
     x, y, sd = [], [], []
     for where in measured.cells(figure):
         if (where.setting, where.method) != (setting.key, method):
             continue
         try:
-            scores = [seed.score() for seed in measured.seeds(figure.key, setting, method, where.x)]
+            scores = [seed.score() for seed in seeds(figure.key, setting, method, where.x)]
         except MissingCellError:
+            continue
+        if not scores:
             continue
         x.append(PLACES.get(where.x, where.x))
         y.append(float(np.mean(scores)))

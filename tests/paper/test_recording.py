@@ -20,6 +20,7 @@ from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.paper.sources import figure_commits, sources
+from ohash.plots.paper import charts
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
@@ -71,6 +72,31 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
     repeated = Measurements(run_store, TINY, Recording(recording.made, other)).repetitions()
     (difference,) = (one for one in repeated if one.differs)
     assert difference.point.x == 4 and difference.recorded == pytest.approx(difference.own + 1)
+
+
+def test_own_points_are_drawn_over_the_recorded_ones(run_store, recording, tmp_path):
+    keys = {T: Measurements(run_store, TINY).seeds("3", DIGITS, "mmoh", T)[0].key for T in (1, 4)}
+    row = recording._rows[keys[4]]
+    values = json.loads(row["values"])
+    values["scores/test"]["map"] = 0.01
+    lower = {**row, "values": json.dumps(values)}
+    changed = Recording(recording.made, {**recording._rows, keys[4]: lower})
+    some = Store(tmp_path / "some")
+    for key in keys.values():
+        some.save(key, *run_store.frame(key))
+    both = Measurements(some, TINY, changed)
+    (chart,) = charts(both, FIGURES["3"])
+    before = next(one for one in chart.series if one.name.endswith("as recorded") and one.kind == "points")
+    own = next(one for one in chart.series if one.name == DIGITS.title and one.kind == "points")
+    assert list(before.x) == [1, 4] and list(own.x) == [1, 2, 3, 4], "where own runs stand; the others are recorded"
+    assert before.y[0] == own.y[0] and before.y[1] == 0.01 < own.y[3] and before.opacity < own.opacity
+    assert "as recorded, where your own runs are drawn" in chart.caption and chart.y.lo <= before.y[1]
+    alone = Measurements(Store(tmp_path / "empty"), TINY, changed)
+    for measured in (alone, Measurements(run_store, TINY)):
+        (chart,) = charts(measured, FIGURES["3"])
+        assert "as recorded" not in chart.caption + "".join(one.name for one in chart.series)
+    seed, (old,) = both.seeds("3", DIGITS, "mmoh", 4)[0], both.replaced_seeds("3", DIGITS, "mmoh", 4)
+    assert both.arrays(seed) is not both.arrays(old), "of one key, but two runs"
 
 
 @pytest.mark.parametrize(("gap", "told"), [
