@@ -90,7 +90,7 @@ def test_own_points_are_drawn_over_the_recorded_ones(run_store, recording, tmp_p
     own = next(one for one in chart.series if one.name == DIGITS.title and one.kind == "points")
     assert list(before.x) == [1, 4] and list(own.x) == [1, 2, 3, 4], "where own runs stand; the others are recorded"
     assert before.y[0] == own.y[0] and before.y[1] == 0.01 < own.y[3] and before.opacity < own.opacity
-    assert "as recorded, where your own runs are drawn" in chart.caption and chart.y.lo <= before.y[1]
+    assert "as recorded, under your own runs" in chart.caption and chart.y.lo <= before.y[1]
     alone = Measurements(Store(tmp_path / "empty"), TINY, changed)
     for measured in (alone, Measurements(run_store, TINY)):
         (chart,) = charts(measured, FIGURES["3"])
