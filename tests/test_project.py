@@ -76,6 +76,11 @@ def test_few_files_touch_session_state() -> None:
     assert users == {"router.py", "tab.py", "view_state.py", "slots.py", "access.py"}
 
 
+def test_work_on_all_cores_shares_one_pool() -> None:
+    makers = {f.name for f in (ROOT / "ohash").rglob("*.py") if "ThreadPoolExecutor(" in f.read_text()}
+    assert makers == {"threads.py", "method_run.py", "visitors.py"}  # the pool; fits that are waited for; a crowd
+
+
 def test_every_pickle_free_load() -> None:
     for file in (ROOT / "ohash").rglob("*.py"):
         text = file.read_text()

@@ -23,14 +23,13 @@ and here ``theirs = scipy.io.loadmat("gist.mat")["gist"].reshape(-1, 32, 4, 4).t
 then ``abs(theirs - gist512(img)).max()``.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Numbers, Singles
+from ohash.runtime.threads import in_parallel
 
 SCALES, ORIENTATIONS, BLOCKS = 4, 8, 4
 DIMENSIONS = SCALES * ORIENTATIONS * BLOCKS**2
@@ -41,7 +40,6 @@ PREFILTER_CYCLES = 4.0
 NEGLIGIBLE = 1e-8
 # Padded pixels worked on at a time: the complex work arrays of a block, 1 MB each, then stay in cache.
 BLOCK_PIXELS = 1 << 17
-MAX_THREADS = 8
 
 Images = Numbers
 Complex = npt.NDArray[np.complex64]
@@ -75,11 +73,8 @@ def gist512(images: npt.ArrayLike) -> Singles:
         grey = _grey(stack[start : start + step], start)
         descriptors[start : start + step] = _energies(_prefilter(grey))
 
-    starts = range(0, len(stack), step)
     # The transforms release the interpreter lock, so threads are enough; blocks do not depend on each other.
-    with ThreadPoolExecutor(max(1, min(len(starts), os.cpu_count() or 1, MAX_THREADS))) as threads:
-        for _ in threads.map(work, starts):
-            pass
+    in_parallel(work, range(0, len(stack), step))
     return descriptors
 
 
