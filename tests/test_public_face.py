@@ -14,6 +14,8 @@ import ohash
 from ohash.comparison.export import code_for as comparison_code
 from ohash.comparison.params import build_comparison
 from ohash.engine.export import code_for as run_code
+from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import code_for as sweep_code
 
 ROOT = Path(__file__).parents[1]
 FACE = {
@@ -56,6 +58,11 @@ def test_every_name_of_the_face_is_there_and_explained(name: str) -> None:
 
 def test_the_aliases_are_the_same() -> None:
     assert ohash.load is ohash.load_model and ohash.save is ohash.save_model
+
+
+def test_the_lists_of_methods_and_data_sets_can_be_read_in_a_shell() -> None:
+    assert repr(ohash.methods()["itq"]) == "HasherSpec('itq', 'ITQ', consumes='batch')"
+    assert repr(ohash.datasets()["digits"]) == "DatasetSpec('digits', 'Digits, 8 x 8 pixels', 1,797 x 64)"
 
 
 def test_metrics_say_how_each_number_is_shown() -> None:
@@ -121,8 +128,9 @@ def test_what_is_not_there_is_an_attribute_error() -> None:
     [
         run_code(ohash.experiment("digits", "oh", r=8, pairs=60, m=20, changes=[(30, "C", 0.5)])),
         comparison_code(build_comparison("digits", ("oh:C=1", "lsh"), (0, 1), bits=8, pairs=60, m=20, sweep=False)),
+        sweep_code(build_sweep("C", base={"dataset": "blobs2d", "r": 8, "pairs": 60}, grid={"C": [0.1]}, seeds=1)),
     ],
-    ids=["run", "comparison"],
+    ids=["run", "comparison", "sweep"],
 )
 def test_generated_code_uses_the_face_alone_and_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert names_used(code) <= FACE

@@ -236,6 +236,10 @@ class HasherSpec:
                     raise ValueError(f"HasherSpec must have hasher, or key, params and build; {name} is missing")
                 object.__setattr__(self, name, own[name])
 
+    def __repr__(self) -> str:
+        """One line: `ohash.methods()` lists them all."""
+        return f"HasherSpec({self.key!r}, {self.title!r}, consumes={self.consumes!r})"
+
     def _restore(self, values: dict[str, Any], arrays: Arrays) -> OnlineHasher:
         model: Any = self.build(self.params(**values["params"]))
         model.resume(values, arrays)

@@ -360,6 +360,10 @@ class DatasetSpec:
     measure_size: Callable[[], tuple[int, int]] | None = None
     size_note: str = ""
 
+    def __repr__(self) -> str:
+        """One line: `ohash.datasets()` lists them all."""
+        return f"DatasetSpec({self.key!r}, {self.title!r}, {self.n:,} x {self.d:,})"
+
 
 @dataclass(frozen=True)
 class DatasetFamily:
