@@ -10,7 +10,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES
-from ohash.paper.sources import MOST_LISTED, figure_commits, figure_sources, sources
+from ohash.paper.provenance import MOST_LISTED, figure_commits, figure_sources, sources
 from ohash.paper.tables import (
     Table,
     bibtex,

@@ -16,8 +16,8 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Profile
+from ohash.paper.provenance import figure_commits, sources
 from ohash.paper.recording import read_recording
-from ohash.paper.sources import figure_commits, sources
 from ohash.paper.tables import bibtex, claims_table, coverage_text, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report

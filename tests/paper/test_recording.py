@@ -16,10 +16,10 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
+from ohash.paper.provenance import figure_commits, sources
 from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
-from ohash.paper.sources import figure_commits, sources
 from ohash.plots.paper import charts
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution

@@ -15,8 +15,8 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import FigurePoint, Measurements, SeedResult
 from ohash.paper.protocol import FULL, QUICK
+from ohash.paper.provenance import sources
 from ohash.paper.recording import read_recording
-from ohash.paper.sources import sources
 from ohash.paper.tables import COLUMN_GAP, coverage_text, data_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import report

@@ -20,8 +20,8 @@ from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
 from ohash.ui.live import crowd, headline, reference_runs
+from ohash.ui.live.drawings import chart_switches, drawings_of, frame_of, notes_html, stream_charts
 from ohash.ui.live.numbers import headline_html, numbers_html
-from ohash.ui.live.pictures import chart_switches, drawings_of, frame_of, notes_html, stream_charts
 from ohash.ui.parts.live_chart import CHART_KEYS, RESTING
 from ohash.ui.session import address, feed, live_run
 from ohash.ui.session.broadcast import Broadcast, ChartSwitches
