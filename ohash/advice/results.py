@@ -69,7 +69,7 @@ class AdviceSnapshot:
     queries: tuple[Rows, ...] = ()  # rows that ask in each of them
     answers: int = 0  # distinct documents that later clicks fall on
     share: float = 0.0
-    doing: str = ""
+    activity: str = ""
     seconds: float = 0.0
     errors: dict[str, str] = field(default_factory=dict)
     note: str = ""  # about the data

@@ -52,7 +52,7 @@ class AdviceRunner(Background):
         self._codes: dict[tuple[str, int], tuple[list[Any], float]] = {}
         self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
         self._engine: dict[str, tuple[float, str]] = {}
-        self._done, self._tasks, self._part, self._doing = 0, 1, 0.0, "reading the data"
+        self._done, self._tasks, self._part, self._activity = 0, 1, 0.0, "reading the data"
         self._since, self._published = time.monotonic(), 0.0
 
     def snapshot(self) -> AdviceSnapshot:
@@ -100,7 +100,7 @@ class AdviceRunner(Background):
         tasks = [(one, split) for split in parts for one in first] + [(one, split) for one in rest for split in parts]
         self._tasks = len(tasks) + len(parts)
         for contender, split in tasks:
-            self._doing, self._part = f"{contender.title}, split {len(parts) - split.number} of {len(parts)}", 0.0
+            self._activity, self._part = f"{contender.title}, split {len(parts) - split.number} of {len(parts)}", 0.0
             try:
                 yield from self._progress(self._measure(log, contender, split, learnings[split.number]))
             except ValueError as error:
@@ -117,7 +117,7 @@ class AdviceRunner(Background):
         contender = next((one for one in everybody if one.key == key), None)
         for split in parts if contender is not None else ():
             assert contender is not None
-            self._doing, self._part = f"{contender.title} with half of the {log.source}", 0.0
+            self._activity, self._part = f"{contender.title} with half of the {log.source}", 0.0
             fewer = replace(split, query=split.query[::2], doc=split.doc[::2])
             learning = Learning(log, fewer, self.params.options)
             yield from self._progress(self._measure(log, contender, fewer, learning, half=True))
@@ -191,7 +191,7 @@ class AdviceRunner(Background):
         finished = self.state == "done"
         self._snapshot = replace(
             self._snapshot, state=self.state, measured=tuple(self._measured), half=tuple(self._half),
-            errors=dict(self._errors), doing="" if finished else self._doing, seconds=now - self._since,
+            errors=dict(self._errors), activity="" if finished else self._activity, seconds=now - self._since,
             share=1.0 if finished else min(0.999, (self._done + self._part) / self._tasks),
         )  # fmt: skip
 

@@ -338,7 +338,7 @@ def _write_recording(moments: Moments, run: Run, options: argparse.Namespace) ->
     from ohash.web.continuation import continuation  # noqa: PLC0415
     from ohash.web.recording import recording_page  # noqa: PLC0415
 
-    shown, dataset = moments.shown(run), run.world.dataset
+    shown, dataset = moments.with_curves(run), run.world.dataset
     link = f"{DEFAULT_ADDRESS}?{urlencode(run.params.to_query())}"
     told = facts(shown[-1][0], dataset.title, link)
     if options.recording.lower().endswith(".gif"):

@@ -60,8 +60,8 @@ def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     if not snapshot.judged or (not snapshot.ended_seeds and _some_have_not_begun(snapshot)):
         return []
     sentences = (
-        _following(snapshot), _keeping(snapshot), _both(snapshot), _compression(snapshot), _one_by_one(snapshot),
-        _below_start(snapshot),
+        _best_for_truth(snapshot), _best_for_distance(snapshot), _best_for_both(snapshot), _compression(snapshot),
+        _one_by_one(snapshot), _below_start(snapshot),
     )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
 
@@ -99,7 +99,7 @@ def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]
 # -- the best code at equal bytes ----------------------------------------------------------------------------------
 
 
-def _following(snapshot: ComparisonSnapshot) -> Sentence:
+def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
     """The best truth score at equal bytes, the best that learns online, and what the difference costs."""
     topic = f"To follow {truth_name(snapshot)}"
     codes = sorted(codes_within_budget(snapshot), key=lambda code: -code.truth)
@@ -134,7 +134,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
 
 
-def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
+def _best_for_distance(snapshot: ComparisonSnapshot) -> Sentence | None:
     """The best recall@10 at equal bytes, and the best that learns online."""
     codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall)]
     if not codes:
@@ -159,7 +159,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
 
 
-def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
+def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     """The code that keeps most of the best of both; the smaller of its two shares counts.
 
     Codes that cannot be told apart from it by either score are named with it, and none of them is called the best.
@@ -180,7 +180,7 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     )
     equals = [code for code in in_truth if code in in_recall]
     if equals:
-        names = listing([_name(snapshot, code) for code in (best, *equals)])
+        names = join_names([_name(snapshot, code) for code in (best, *equals)])
         text = f"{names} cannot be told apart, neither by {score} nor by recall@10"
     elif followed == kept == 1:
         text = f"{_name(snapshot, best)} is best{_by_one_score(snapshot, in_truth, in_recall)}"
@@ -200,7 +200,7 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     online = _least_lost(learners, shares) if learners else None
     together = [snapshot.names[code.entry] for code in (best, *equals) if _learns_online(snapshot, code)]
     if equals and together:
-        parts.append(f"Of these, {listing(together)} learn{'s' * (len(together) == 1)} online")
+        parts.append(f"Of these, {join_names(together)} learn{'s' * (len(together) == 1)} online")
     elif online is best:
         parts.append("It learns online")
     elif online is not None:
@@ -219,7 +219,7 @@ def _by_one_score(snapshot: ComparisonSnapshot, in_truth: Sequence[Code], in_rec
     text = ""
     for codes, score in ((in_truth, snapshot.truth_label), (in_recall, "recall@10")):
         if codes:
-            names = listing([snapshot.names[code.entry] for code in codes])
+            names = join_names([snapshot.names[code.entry] for code in codes])
             text += f"; by {score} alone {names} cannot be told apart from it"
     return text
 
@@ -237,24 +237,24 @@ def leaders_text(snapshot: ComparisonSnapshot) -> str:
         return f"{size} {snapshot.names[follower.entry]} is best by both truths"
     both = [code for code in in_truth if code in in_recall]
     if follower in both and keeper in both and len(both) > 1:
-        return f"{size} {_few(snapshot, both)} cannot be told apart by either truth"
+        return f"{size} {_short_list(snapshot, both)} cannot be told apart by either truth"
     parts = []
     for together, does, by in ((in_truth, f"follows {what}", what), (in_recall, "keeps the distance", "the distance")):
-        names = _few(snapshot, together)
+        names = _short_list(snapshot, together)
         parts.append(f"{names} {does} best" if len(together) == 1 else f"{names} cannot be told apart by {by}")
     return f"{size} {', '.join(parts)}"
 
 
-def _few(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
+def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     """The names of codes; of many, the first and how many others."""
     names = [snapshot.names[code.entry] for code in codes]
-    return listing(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} others"
+    return join_names(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
-def listing(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names as part of a sentence.
 
-    >>> listing(["OH"]), listing(["OH", "ITQ"]), listing(["OH", "ITQ", "PQ"])
+    >>> join_names(["OH"]), join_names(["OH", "ITQ"]), join_names(["OH", "ITQ", "PQ"])
     ('OH', 'OH and ITQ', 'OH, ITQ and PQ')
     """
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
@@ -407,10 +407,10 @@ def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
     if longest.truth < best.truth + min(WORTH, WORTH_SHARE * best.truth):
         return ""
     method = snapshot.names[longest.entry]  # sentences about others may stand in between
-    return f" At {longest.bits} bits{_first_seed(snapshot)} {method} reaches {score_text(longest.truth)}."
+    return f" At {longest.bits} bits{_first_seed_note(snapshot)} {method} reaches {score_text(longest.truth)}."
 
 
-def _first_seed(snapshot: ComparisonSnapshot) -> str:
+def _first_seed_note(snapshot: ComparisonSnapshot) -> str:
     """Codes of other lengths are learnt with the first seed only."""
     return ", with the first seed," if len(snapshot.comparison.seeds) > 1 else ""
 
@@ -436,8 +436,8 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     floats = _float_bytes(snapshot)
     ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
-        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of "
-        f"the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
+        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed_note(snapshot)} finds {-recall:.0%} "
+        f"of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"

@@ -119,7 +119,7 @@ class Estimates:
             self._parts.append(self._hasher.quantise(rows))
             yield
 
-    def stored(self) -> "Estimates":
+    def store(self) -> "Estimates":
         """`iter_store` at once."""
         for _ in self.iter_store():
             pass

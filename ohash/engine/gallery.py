@@ -81,7 +81,7 @@ def _by_estimate(run: Run, row: int, k: int, *, before: bool) -> tuple[npt.NDArr
     hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.checkpoints.table.made_by
     D = (
         Estimates(cast(AsymmetricHasher, hasher), run.Z, run.checkpoints.judge.database)
-        .stored()
+        .store()
         .distances(np.array([row]))
     )
     order = np.argsort(D, axis=1, kind="stable")[:, :k]

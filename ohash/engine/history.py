@@ -29,10 +29,10 @@ class History:
         self._rows = np.empty((CAPACITY + 256, len(self.names)))
         self._n = 0
 
-    def wanted(self, start: int, stop: int) -> Counts:
+    def counts_to_keep(self, start: int, stop: int) -> Counts:
         """The pair counts in (start, stop] that are kept as things stand.
 
-        >>> History(()).wanted(0, 32).tolist()
+        >>> History(()).counts_to_keep(0, 32).tolist()
         [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
         """
         regular = np.arange(start // self.stride + 1, stop // self.stride + 1) * self.stride
@@ -44,7 +44,7 @@ class History:
         while len(pairs):
             if self._n and self._rows[self._n - 1, 0] >= CAPACITY * self.stride:
                 self._halve()
-            keep = np.flatnonzero(self._wants(pairs))
+            keep = np.flatnonzero(self._is_kept(pairs))
             last = np.searchsorted(pairs[keep], CAPACITY * self.stride) + 1  # the row that fills the table
             keep = keep[:last]
             if not len(keep):
@@ -87,13 +87,13 @@ class History:
         columns._n = len(rows)
         return columns
 
-    def _wants(self, pairs: Counts | Floats) -> npt.NDArray[np.bool_]:
+    def _is_kept(self, pairs: Counts | Floats) -> npt.NDArray[np.bool_]:
         near = SKELETON[np.minimum(np.searchsorted(SKELETON, pairs), len(SKELETON) - 1)]
         return np.asarray((pairs % self.stride == 0) | (pairs == near))
 
     def _halve(self) -> None:
         self.stride *= 2
-        kept = self._rows[: self._n][self._wants(self._rows[: self._n, 0])]
+        kept = self._rows[: self._n][self._is_kept(self._rows[: self._n, 0])]
         self._rows[: len(kept)] = kept
         self._n = len(kept)
 

@@ -64,7 +64,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     # A tracker's own key such as utm_source resembles none.
     meant = [(key, _closest_parameter(key, rows)) for key in unknown]
     problems += [f"{key[:40]!r} is not a parameter; left out (did you mean {near}?)" for key, near in meant if near]
-    params = _settle(values, problems, content_of(query, values["dataset"], problems))
+    params = _resolve_conflicts(values, problems, content_of(query, values["dataset"], problems))
     if limits is not None:
         params = _clip_to_limits(params, limits, problems)
     for item in _items(query.get("changes", "")):
@@ -132,7 +132,7 @@ def with_changes(params: ExperimentParams, text: str) -> ExperimentParams:
     return replace(params, changes=(*params.changes, *(_parse_change(item, rows) for item in _items(text))))
 
 
-def _settle(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
+def _resolve_conflicts(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
     """Values that are fine one by one may not be fine together: then the thresholds, one, or all are the defaults."""
     last: ValueError | None = None
     loose = [key for key in values if key not in ("dataset", "method", "seed", "r", "T", "m", "pairs")]
@@ -161,7 +161,7 @@ def _clip_to_limits(params: ExperimentParams, limits: Limits, problems: list[str
         if value > most:
             smaller[key] = most
             problems.append(f"{key} must be at most {most} on this server, got {value}; using {most}")
-    return _settle({**flat(params), **smaller}, problems, params.content) if smaller else params
+    return _resolve_conflicts({**flat(params), **smaller}, problems, params.content) if smaller else params
 
 
 def _items(text: str) -> list[str]:

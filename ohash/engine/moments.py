@@ -48,7 +48,7 @@ class Moments:
         if not self._kept or self._kept[-1].now.t < run.t:
             self._kept.append(_without_curves(self._moment(run, "done" if run.done else "running")))
 
-    def shown(self, run: Run, state: str = "running") -> list[tuple[Snapshot, Neighbours]]:
+    def with_curves(self, run: Run, state: str = "running") -> list[tuple[Snapshot, Neighbours]]:
         """Every moment with its curves and the gallery of one query, the run as it is now at the end."""
         last = self._moment(run, "done" if run.done else state)
         kept = [one for one in self._kept if one.now.t < run.t]
@@ -66,11 +66,11 @@ def _without_curves(moment: Moment) -> Moment:
 
 
 def _with_curves(then: Snapshot, last: Snapshot) -> Snapshot:
-    columns, checkpoints = (until(some, then.t) for some in (last.columns, last.checkpoints))
+    columns, checkpoints = (rows_until(some, then.t) for some in (last.columns, last.checkpoints))
     return replace(then, columns=columns, checkpoints=checkpoints)
 
 
-def until(columns: Mapping[str, Array], t: int) -> dict[str, Array]:
+def rows_until(columns: Mapping[str, Array], t: int) -> dict[str, Array]:
     """The rows of a history up to a pair count."""
     rows = int(np.searchsorted(columns["pairs"], t, side="right"))
     return {name: column[:rows] for name, column in columns.items()}

@@ -24,9 +24,9 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
         when = "after " + amount(now.t, "pair") if now is not None and now.t else "at the first pairs"
         return f"{spec.title} could not start." if now is None else f"{spec.title} failed {when} of {data}."
     if now is None or now.t == 0:
-        return f"{spec.title} {_beginning(spec)} {data}."
+        return f"{spec.title} {_phrase_before_start(spec)} {data}."
     n = now.numbers
-    sentence = f"{spec.title} {doing(spec, now.state)} {amount(now.t, 'pair')} of {data}"
+    sentence = f"{spec.title} {learning_phrase(spec, now.state)} {amount(now.t, 'pair')} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + "; not evaluated since the start."
     if "map" in n and math.isfinite(n["map"]):
@@ -139,13 +139,13 @@ def _title(dataset: str) -> str:
     return "your data" if known is None else known.title
 
 
-def _beginning(spec: HasherSpec) -> str:
+def _phrase_before_start(spec: HasherSpec) -> str:
     if spec.consumes == "nothing":
         return "does not learn; it is about to encode"
     return "is about to be fitted to" if spec.consumes == "batch" else "is about to learn from pairs of"
 
 
-def doing(spec: HasherSpec, state: str) -> str:
+def learning_phrase(spec: HasherSpec, state: str) -> str:
     """What a method does with pairs: it learns from them, is fitted to their points, or only sees them pass."""
     if spec.consumes == "nothing":
         return "does not learn; it has seen"

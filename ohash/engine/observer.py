@@ -171,7 +171,7 @@ class Observer:
         if trace is not None and self.learns:
             _learning(cast(PairTrace, trace), s > 0, bins, values)
         self.drift_monitor.update(values[CUM_R if self.learns else CUM_R_FROZEN])
-        wanted = self.columns.wanted(start, start + n)
+        wanted = self.columns.counts_to_keep(start, start + n)
         rows = np.empty((len(wanted), N_ROW))
         follow(
             start, bins, values, wanted, self.ring, self.totals, self.D, self.ratio, self.tau, self.outcome,

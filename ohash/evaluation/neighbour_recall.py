@@ -130,7 +130,7 @@ def recall_by_distances(D: Singles, exact: Rows, cuts: Sequence[Cut], own: Rows 
     counts = np.empty((4, len(cuts), len(D)), np.int64)
     for at, (neighbours, k) in enumerate(cuts):
         if k >= n:
-            counts[:, at] = np.array(everything(neighbours, k))[:, None]
+            counts[:, at] = np.array(whole_database_counts(neighbours, k))[:, None]
             continue
         kth, few = ranked[:, k - 1 : k], apart[:, :neighbours]
         for row, flags in enumerate([few < kth, few == kth, D < kth, D == kth]):
@@ -151,7 +151,7 @@ def check_neighbours(exact: Rows, n_queries: int, n: int) -> Rows:
 
 
 @inlined
-def everything(looked_for: int, k: int) -> tuple[int, int, int, int]:
+def whole_database_counts(looked_for: int, k: int) -> tuple[int, int, int, int]:
     """Counts of a query whose k nearest are the whole database."""
     return looked_for, 0, k, 1
 
@@ -185,7 +185,7 @@ def _count_neighbours(
             looked_for, k = cuts[cut]
             row = counts[b, cut]  # filled one by one: to assign a tuple, numba would compile how to format an error
             if k >= n:
-                row[0], row[1], row[2], row[3] = everything(looked_for, k)
+                row[0], row[1], row[2], row[3] = whole_database_counts(looked_for, k)
                 continue
             kth = nearer = kth_sum = 0
             while nearer + items[kth] < k:

@@ -90,7 +90,7 @@ def it_learns_what_it_consumes(case: Case) -> None:
 
 def codes_are_packed(case: Case) -> None:
     """Codes (n, ceil(r/8)) of uint8 that know their hash, whose unused bits are 0."""
-    model = case.taught()
+    model = case.trained()
     codes = model.encode(case.X)
     if not isinstance(codes, Codes):
         raise ContractError(
@@ -116,7 +116,7 @@ def codes_are_packed(case: Case) -> None:
 
 def encoding_is_pure(case: Case) -> None:
     """The same rows get the same codes, alone or among others, and nothing changes."""
-    model = case.taught()
+    model = case.trained()
     before, first = contents(model), model.encode(case.X)
     if contents(model) != before:
         raise ContractError("encode changes the state of the model; it must only read", "encode")
@@ -128,7 +128,7 @@ def encoding_is_pure(case: Case) -> None:
 
 def same_seed_same_codes(case: Case) -> None:
     """A run can be repeated: whatever is random is drawn from `seed`."""
-    one, other = (case.taught().encode(case.X).tobytes() for _ in range(2))
+    one, other = (case.trained().encode(case.X).tobytes() for _ in range(2))
     if one != other:
         raise ContractError(
             "two models with the same seed give different codes: draw only from self._rng, or from seed", ""
@@ -137,7 +137,7 @@ def same_seed_same_codes(case: Case) -> None:
 
 def it_can_be_saved(case: Case) -> None:
     """Saved and loaded, it goes on as if nothing had happened."""
-    model = case.taught()
+    model = case.trained()
     back = _save_and_load(case.spec, model)
     if contents(back) != contents(model):
         raise ContractError(
@@ -158,7 +158,7 @@ def calls_may_be_cut_anywhere(case: Case) -> None:
     """The result depends on the order of the stream, never on how it is cut into calls."""
     if case.spec.consumes not in ("pairs", "points", "chunks"):
         return
-    whole, cut = case.taught(), case.build()
+    whole, cut = case.trained(), case.build()
     case.warm_up(cut)
     for start, stop in ((0, 1), (1, 70), (70, None)):
         case.learn_part(cut, start, stop)
@@ -173,7 +173,7 @@ def calls_may_be_cut_anywhere(case: Case) -> None:
 
 def bad_rows_are_refused(case: Case) -> None:
     """NaN and a wrong number of columns are a ValueError, and change nothing."""
-    model = case.taught()
+    model = case.trained()
     before, bad = contents(model), case.X.copy()
     bad[3, 2] = np.nan
     for rows, what in ((bad, "NaN"), (case.X[:, :5], f"5 columns instead of {COLUMNS}")):
@@ -190,7 +190,7 @@ def linear_codes_are_half_spaces(case: Case) -> None:
     """With `linear`, bit k is 1 where w_k · x >= threshold_k."""
     if not case.spec.linear:
         return
-    model = case.taught(dtype="float64")
+    model = case.trained(dtype="float64")
     if not isinstance(model, LinearHasher):
         raise ContractError(
             "a linear method needs hyperplanes and bit_updates; if it is not one, write HASHER = HasherSpec(..., "
@@ -219,7 +219,7 @@ def it_is_fast_enough(case: Case) -> None:
     """A stream of a few thousand pairs must not take minutes."""
     if case.spec.consumes not in ("pairs", "points", "chunks"):
         return
-    model = case.taught()  # whatever is compiled or allocated once
+    model = case.trained()  # whatever is compiled or allocated once
     X, labels, i, j, s = case.sample
     start, n = time.process_time(), 0
     while n < 10 * PAIRS and time.process_time() - start < 2:

@@ -79,7 +79,7 @@ class Case:
             return model.learn_points(X, np.arange(ROWS)[part], labels[part])
         return None
 
-    def taught(self, **options: Any) -> Any:
+    def trained(self, **options: Any) -> Any:
         """A model that has learnt."""
         model = self.build(**options)
         self.teach(model)

@@ -49,20 +49,20 @@ def seconds_per_pair(measurements: Measurements, setting: Setting, method: str, 
 def _time_ratio(a: str, b: str, bits: Sequence[int], verdict: Callable[[Effect], Verdict]) -> Judge:
     """The time of `a` divided by that of `b`."""
 
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         for r in bits:
             effect = ratio(seconds_per_pair(measurements, setting, a, r), seconds_per_pair(measurements, setting, b, r))
             yield Part(setting.title, f"{find(a).title} / {find(b).title}, r = {r}", effect, verdict(effect))
 
-    return judged
+    return judge
 
 
-def _both(*several: Judge) -> Judge:
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+def _all_of(*several: Judge) -> Judge:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         for one in several:
             yield from one(measurements, setting)
 
-    return judged
+    return judge
 
 
 def _oh_is_fastest(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -264,7 +264,7 @@ COST_CLAIMS = (
         "OSH / MMOH and OSH / MLH are between 1 and 4, OSH / OH and OSH / AdaptHash between 2 and 8: within a factor "
         "of 2 of the paper's.",
         ("7",),
-        _both(
+        _all_of(
             _time_ratio("sketch_hash", "mmoh", (64,), lambda effect: about(effect, 2.0)),
             _time_ratio("sketch_hash", "mlh", (64,), lambda effect: about(effect, 2.0)),
             _time_ratio("sketch_hash", "oh", (64,), lambda effect: about(effect, 4.0)),
@@ -274,7 +274,7 @@ COST_CLAIMS = (
     Claim(
         "time-lego", "LEGO-LSH takes 10 times as long as MMOH and MLH.", "Section VII-C, Figure 7",
         "LEGO-LSH / MMOH and LEGO-LSH / MLH are between 5 and 20: within a factor of 2 of the paper's.", ("7",),
-        _both(
+        _all_of(
             _time_ratio("lego", "mmoh", (64,), lambda effect: about(effect, 10.0)),
             _time_ratio("lego", "mlh", (64,), lambda effect: about(effect, 10.0)),
         ), ("tracks",),
@@ -282,7 +282,7 @@ COST_CLAIMS = (
     Claim(
         "time-half", "OH and AdaptHash take about half as long as MLH and MMOH.", "Section VII-C, Figure 7",
         "Each of the four ratios is between 1/3 and 3/4 at r = 64.", ("7",),
-        _both(*(
+        _all_of(*(
             _time_ratio(fast, slow, (64,), lambda effect: within(effect, 1 / 3, 3 / 4))
             for fast in ("oh", "adapthash") for slow in ("mlh", "mmoh")
         )), ("tracks",),

@@ -66,7 +66,7 @@ def _with_rivals_missing(part: Part, missing: bool) -> Part:
 def _versus(figure: str, a: str, b: str, bits: Callable[[int], bool] = lambda r: True) -> Judge:
     """`a` above `b` at every such r."""
 
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         profile = measurements.profile
         for r in filter(bits, profile.bits):
             if profile.leaves_out(a, setting, r) or profile.leaves_out(b, setting, r):
@@ -75,7 +75,7 @@ def _versus(figure: str, a: str, b: str, bits: Callable[[int], bool] = lambda r:
             yield Part.from_test(setting.title, f"r = {r}", effect, above)
         yield from _on_other_features(measurements, setting, figure, a, b)
 
-    return judged
+    return judge
 
 
 def _gap_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -93,7 +93,7 @@ def _gap_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
 def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
     """`method` above the best of the other online methods for r > 32; on tracks LEGO-LSH is left out as its equal."""
 
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         others = [one for one in ONLINE if one != method and one not in without]
         if setting.kind == "tracks":
             others.remove("lego")
@@ -112,7 +112,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
             measurements, setting, "6", method, best.partition("@")[0], always=True, recommended=next_best
         )
 
-    return judged
+    return judge
 
 
 def _lead(measurements: Measurements, setting: Setting, r: int, rival_r: int) -> tuple[list[Floats], str, bool]:

@@ -57,11 +57,11 @@ def _beta_best(measurements: Measurements, setting: Setting) -> Iterable[Part]:
 
 
 def _more_models(verdict: Test) -> Judge:
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         effect = map_gain(measurements, setting, "3", ("mmoh", 4), ("mmoh", 1))
         yield Part.from_test(setting.title, "T = 4 minus T = 1", effect, verdict)
 
-    return judged
+    return judge
 
 
 def _each_model_helps(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -127,14 +127,14 @@ def _larger_beta_updates_more(measurements: Measurements, setting: Setting) -> I
 def _choice(figure: str, best: str, other: str, what: str) -> Judge:
     """OH with what the paper recommends beats OH without it."""
 
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         effect = map_gain(measurements, setting, figure, ("oh", best), ("oh", other))
         yield Part.from_test(setting.title, what, effect, above)
 
-    return judged
+    return judge
 
 
-def _repeating(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+def _several_updates_help(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     effect = map_gain(measurements, setting, "rounds", ("oh", 5), ("oh", 1))
     yield Part.from_test(setting.title, "up to five updates per pair minus one", effect, above)
 
@@ -157,13 +157,13 @@ def _c_tenth_is_best(measurements: Measurements, setting: Setting) -> Iterable[P
 
 
 def _more_bits(figure: str, methods: Sequence[str]) -> Judge:
-    def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    def judge(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         bits = measurements.profile.bits
         for method in methods:
             effect = map_gain(measurements, setting, figure, (method, bits[-1]), (method, bits[0]))
             yield Part.from_test(setting.title, f"{method.upper()}: r = {bits[-1]} minus r = {bits[0]}", effect, above)
 
-    return judged
+    return judge
 
 
 QUALITY_CLAIMS = (
@@ -251,6 +251,6 @@ QUALITY_CLAIMS = (
     Claim(
         "rounds", "Iterating the update on one pair may further improve the model.", "Section III-A",
         "Up to five updates per pair beat one. The paper suggests it in theory, and does not do it.", ("rounds",),
-        _repeating,
+        _several_updates_help,
     ),
 )  # fmt: skip

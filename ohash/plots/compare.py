@@ -16,7 +16,7 @@ from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import leaders_text, listing, methods_by_supervision, truth_name
+from ohash.comparison.verdict import join_names, leaders_text, methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
 from ohash.plots import formats, theme
@@ -153,7 +153,7 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     if len(alike) == 1:
         return f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip() + f": {score} {means[most]:+.2f}"
     least = min(means[name] for name in alike)
-    whom = "all methods alike" if len(alike) == len(gains) else f"{listing(alike)} most, and alike"
+    whom = "all methods alike" if len(alike) == len(gains) else f"{join_names(alike)} most, and alike"
     gained = dict.fromkeys(f"{value:+.2f}" for value in (least, means[most]))
     return f"More bits help {whom}: {score} {' to '.join(gained)}"
 

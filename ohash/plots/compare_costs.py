@@ -75,12 +75,12 @@ def pareto_front(points: list[tuple[float, float]], *, larger: bool) -> list[int
     """
     sign = 1 if larger else -1
 
-    def beaten(at: int) -> bool:
+    def is_dominated(at: int) -> bool:
         gain, score = sign * points[at][0], points[at][1]
         others = ((sign * cost, value) for cost, value in points)
         return any(g >= gain and v >= score and (g > gain or v > score) for g, v in others)
 
-    return sorted((at for at in range(len(points)) if not beaten(at)), key=lambda at: points[at][0])
+    return sorted((at for at in range(len(points)) if not is_dominated(at)), key=lambda at: points[at][0])
 
 
 COST_CHARTS = {

@@ -33,7 +33,7 @@ class Text:
         """Where it ends."""
         return self.x if self.over else self.x + GAP + self.wide
 
-    def meets(self, other: "Text") -> bool:
+    def overlaps(self, other: "Text") -> bool:
         """Whether they share a stretch of x."""
         return self.left < other.right + GAP and other.left < self.right + GAP
 
@@ -80,7 +80,7 @@ def _place_texts(
     placed: dict[int, Text] = {}
     for at in sorted(texts, key=lambda at: texts[at].y, reverse=not upwards):
         for one, heights in rooms[at]:
-            before = [other.y for other in placed.values() if one.meets(other)]
+            before = [other.y for other in placed.values() if one.overlaps(other)]
             lowest = max(before, default=-np.inf) + APART * size if upwards else -np.inf
             highest = np.inf if upwards else min(before, default=np.inf) - APART * size
             y = next((y for y in heights if lowest <= y <= highest), None)
@@ -101,11 +101,11 @@ def _free(
         for low, high in (_stretch(span, text.y, taller) for span in _span(line, text))
     ]
     for other in fixed:
-        if text.meets(other):
+        if text.overlaps(other):
             low, high = _stretch((other.y, other.y), text.y, taller)
             blocked.append((low - APART * size, high + APART * size))
     for name, line in lines.items():
-        for y in _beyond(line, text) if name >= 0 and name != at else ():
+        for y in _height_beyond(line, text) if name >= 0 and name != at else ():
             if abs(y - text.y) > TOGETHER * size:
                 blocked.append((y, np.inf) if y > text.y else (-np.inf, y))
     if not blocked:
@@ -132,7 +132,7 @@ def _stretch(span: tuple[float, float], end: float, taller: float) -> tuple[floa
     return end + min(low, taller * low), end + max(high, taller * high)
 
 
-def _beyond(line: Line, text: Text) -> list[float]:
+def _height_beyond(line: Line, text: Text) -> list[float]:
     """The height of a line that goes on where that of the text ends: its label would be taken for the other's."""
     x, y = line
     return [float(np.interp(text.x, x, y))] if x[0] <= text.x and x[-1] > text.x + GAP else []

@@ -335,13 +335,13 @@ def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
     if len(groups) <= MOST_LINES:
         return groups
 
-    def reached(group: Group) -> float:
+    def best_value(group: Group) -> float:
         values = [point.mean(measure) for point in group[1] if np.isfinite(point.mean(measure))]
         if not values:
             return -math.inf
         return max(values) if MEASURES[measure][1] else -min(values)
 
-    kept = sorted(range(len(groups)), key=lambda at: -reached(groups[at]))[:MOST_LINES]
+    kept = sorted(range(len(groups)), key=lambda at: -best_value(groups[at]))[:MOST_LINES]
     return [groups[at] for at in sorted(kept)]
 
 

@@ -69,7 +69,7 @@ class FollowerStatus:
         return "learning"
 
     @property
-    def moving(self) -> bool:
+    def may_go_on(self) -> bool:
         """Whether more may come by itself, also from a follower that begins again."""
         return self.age() < FORGOTTEN_SECONDS
 

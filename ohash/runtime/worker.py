@@ -136,9 +136,9 @@ class Worker:
                     on_progress(message["values"])
         except (EOFError, BrokenPipeError):
             pass
-        raise WorkerDiedError(self._obituary(request.get("task", "share")))
+        raise WorkerDiedError(self._describe_death(request.get("task", "share")))
 
-    def _obituary(self, task: str) -> str:
+    def _describe_death(self, task: str) -> str:
         code = self._process.wait()
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - LAST_WORDS))
         words = self._errors.read().decode(errors="replace").strip()

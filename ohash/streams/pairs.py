@@ -236,7 +236,7 @@ class PairStream:
             self.similar_share = self.natural_share
             couples = pool[: len(pool) // 2 * 2].reshape(-1, 2)
         else:
-            couples = _couples(rng, pool, groups, self.similar_share)
+            couples = _disjoint_pairs(rng, pool, groups, self.similar_share)
         i, j = couples[:, 0], couples[:, 1]
         return i, j, np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
 
@@ -287,7 +287,7 @@ def _classes(dataset: Dataset, source: Similarity) -> list[Rows]:
     return classes
 
 
-def _couples(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64], share: float) -> Rows:
+def _disjoint_pairs(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64], share: float) -> Rows:
     """Disjoint pairs of the pool, (n, 2), a `share` of them within a group, in random order."""
     by_group = pool[np.argsort(groups[pool], kind="stable")]
     _, start, size = np.unique(groups[by_group], return_index=True, return_counts=True)

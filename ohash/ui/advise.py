@@ -69,7 +69,7 @@ def _answer(session: Session) -> None:
     runner = advices.runner(session)
     hub = advices.hub()
     hub.poll(session.id)
-    hub.tend()
+    hub.supervise()
     snapshot = runner.snapshot()
     st.html(_answer_html(snapshot, runner.answer(), runner.state))
     if in_line := hub.why_waiting(session.id, "answer"):
@@ -88,10 +88,10 @@ def _answer_html(snapshot: AdviceSnapshot, answer: Verdict, state: str) -> str:
     changes = "".join(f"<li>{html.escape(text)}</li>" for text in answer.changes)
     listed = f"<p>What would change the answer:</p><ul>{changes}</ul>" if changes else ""
     how = f"{protocol(snapshot)} · " if snapshot.n else ""
-    doing = "done" if state == "done" else f"{state}, {snapshot.share:.0%} · {snapshot.doing}"
+    activity = "done" if state == "done" else f"{state}, {snapshot.share:.0%} · {snapshot.activity}"
     return (
         f'<div class="ohash-verdict" role="status" data-state="{state}" data-decision="{answer.decision}">'
-        f"<p><b>{html.escape(answer.sentence)}</b></p>{listed}<small>{html.escape(how + doing)} · "
+        f"<p><b>{html.escape(answer.sentence)}</b></p>{listed}<small>{html.escape(how + activity)} · "
         f"{snapshot.seconds:.0f} s</small></div>"
     )
 

@@ -66,7 +66,7 @@ def show(session: Session) -> None:
         _what_if(session)
     values = session.what_if
     if values:
-        told = _values_told(session)
+        told = _what_if_text(session)
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = microscope.view(session.pair, session.own_pair, **values)
     with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
@@ -138,7 +138,7 @@ def _headline(session: Session, microscope: Microscope) -> str:
     return f"{find(params.method).title} on {title_of(params)}: {place}. The run on Live is not touched."
 
 
-def _values_told(session: Session) -> str:
+def _what_if_text(session: Session) -> str:
     table = find(session.params.method).table
     return ", ".join(f"{table[name].symbol} = {value:g}" for name, value in session.what_if.items())
 

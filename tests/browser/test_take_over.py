@@ -38,7 +38,7 @@ def written(params: ExperimentParams, file: Path, **changes: float) -> Run:
             run.set(**changes)
         run.step(1000 - run.t if run.t < 1000 else 4096)
         moments.watch(run)
-    shown = moments.shown(run)
+    shown = moments.with_curves(run)
     told = facts(shown[-1][0], run.world.dataset.title, "http://localhost:8501/")
     more = continuation(run, [now for now, _ in shown])
     file.write_text(recording_page(shown, run.world.dataset, told, more=more), encoding="utf-8")

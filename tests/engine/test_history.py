@@ -25,7 +25,7 @@ def filled(end, chunks):
     t, k = 0, 0
     while t < end:
         stop = min(end, t + chunks[k % len(chunks)])
-        wanted = columns.wanted(t, stop)
+        wanted = columns.counts_to_keep(t, stop)
         columns.extend(wanted, wanted[:, None].astype(float))
         t, k = stop, k + 1
     return columns
@@ -61,11 +61,11 @@ def test_rows_do_not_depend_on_the_chunks(chunks):
 
 
 @given(st.integers(0, 10**7), st.integers(0, 3000), st.integers(0, 10))
-def test_wanted_are_all_multiples_of_the_stride_and_the_skeleton(start, length, doublings):
+def test_counts_to_keep_are_all_multiples_of_the_stride_and_the_skeleton(start, length, doublings):
     columns = History(())
     columns.stride <<= doublings
     expected = [t for t in range(start + 1, start + length + 1) if t % columns.stride == 0 or on_skeleton(t)]
-    assert columns.wanted(start, start + length).tolist() == expected
+    assert columns.counts_to_keep(start, start + length).tolist() == expected
 
 
 def test_a_column_cannot_be_written_and_a_snapshot_is_a_copy():
@@ -83,7 +83,7 @@ def test_state_brings_columns_back():
     assert again.names == columns.names and again.stride == columns.stride
     for t in (30_000, 60_000):
         for one in (columns, again):
-            wanted = one.wanted(t, t + 30_000)
+            wanted = one.counts_to_keep(t, t + 30_000)
             one.extend(wanted, wanted[:, None].astype(float))
     assert np.array_equal(columns["value"], again["value"])
 

@@ -27,7 +27,7 @@ def test_every_checkpoint_is_a_moment_with_the_numbers_of_that_moment() -> None:
         if not run.evaluating and run.t in run.schedule:
             assert moments.query is not None
             then[run.t] = run.snapshot("running"), nearest(run, moments.query)
-    shown = moments.shown(run)
+    shown = moments.with_curves(run)
     assert moments.query == typical_query(run), "the one that the page opens with"
     assert [now.t for now, _ in shown] == run.schedule == list(then)
     for now, result in shown:
@@ -49,16 +49,16 @@ def test_a_run_that_stands_between_checkpoints_ends_with_the_pair_it_stands_at()
     while run.t < 150:
         run.step(150 - run.t)
         moments.watch(run)
-    (*_, judged, last) = (now.t for now, _ in moments.shown(run))
+    (*_, judged, last) = (now.t for now, _ in moments.with_curves(run))
     assert judged < last == 150 not in run.schedule
-    assert [now.t for now, _ in moments.shown(run)][-1] == 150, "to look changes nothing"
+    assert [now.t for now, _ in moments.with_curves(run)][-1] == 150, "to look changes nothing"
 
 
 @pytest.mark.parametrize("kind", ["clicks", "metric", "multi"])
 def test_any_truth_has_moments(kind: str) -> None:
     dataset, values = own_data(kind)
     run = Run(small(dataset="own", content=dataset.fingerprint(), pairs=60, **values), dataset)
-    shown = watched(run).shown(run)
+    shown = watched(run).with_curves(run)
     assert [now.t for now, _ in shown] == run.schedule
     assert len({result.query for _, result in shown}) == 1, "one query from the start to the end"
 
@@ -68,4 +68,4 @@ def test_a_live_run_keeps_its_moments() -> None:
     runner.start()
     assert runner.finished.wait(60)
     assert runner.run is not None
-    assert [now.t for now, _ in runner.moments.shown(runner.run)] == runner.run.schedule
+    assert [now.t for now, _ in runner.moments.with_curves(runner.run)] == runner.run.schedule

@@ -231,7 +231,7 @@ def test_a_copy_goes_on_from_where_the_run_is_and_has_its_moments(runner_of):
     until(lambda: other.state == "paused" and other.snapshot() is not None)
     assert other.snapshot().t == other.run.t == now.t >= 500
     with other.between_steps():
-        shown = other.moments.shown(other.run)
+        shown = other.moments.with_curves(other.run)
     assert [then.t for then, _ in shown][:-1] == [t for t in other.run.schedule if t < now.t], "all, from the start"
     other.set(beta=0.4)
     other.resume()

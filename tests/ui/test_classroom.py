@@ -49,17 +49,17 @@ def test_a_class_is_led_to_pages_of_this_server_only(place):
 def test_nobody_follows_a_page_that_has_gone():
     now = [0.0]
     room = Classroom(clock=lambda: now[0])
-    assert room.followed == ""
+    assert room.place_to_follow == ""
     room.lead("/data", known=0)
     now[0] = AWAY_SECONDS - 1
-    assert room.followed == "/data"
-    room.hear()
+    assert room.place_to_follow == "/data"
+    room.keep_alive()
     now[0] += AWAY_SECONDS - 1
-    assert room.followed == "/data", "it has said that it is still open"
+    assert room.place_to_follow == "/data", "it has said that it is still open"
     now[0] += 2
-    assert room.followed == "" and room.now == ("/data", 1), "the lecturer may come back to it"
-    room.hear()
-    assert room.followed == "/data"
+    assert room.place_to_follow == "" and room.now == ("/data", 1), "the lecturer may come back to it"
+    room.keep_alive()
+    assert room.place_to_follow == "/data"
 
 
 def test_a_page_that_is_closed_is_followed_no_more_and_one_loaded_again_is():
@@ -69,16 +69,16 @@ def test_a_page_that_is_closed_is_followed_no_more_and_one_loaded_again_is():
     room.lead("/data", known=0)
     room.leave()
     now[0] += RELOAD_SECONDS / 2
-    assert room.followed == "/data" and not room.away
-    room.hear()
+    assert room.place_to_follow == "/data" and not room.away
+    room.keep_alive()
     now[0] += AWAY_SECONDS / 2
-    assert room.followed == "/data", "it was loaded again"
+    assert room.place_to_follow == "/data", "it was loaded again"
     room.leave()
     now[0] += RELOAD_SECONDS
-    assert room.followed == "" and room.away
+    assert room.place_to_follow == "" and room.away
     room.leave()
     room.lead("/data", known=1)
-    assert room.followed == "/data" and not room.away, "she is back, in a new browser"
+    assert room.place_to_follow == "/data" and not room.away, "she is back, in a new browser"
     room.lead("", known=1)
     assert not room.away, "she has stopped, not left"
 

@@ -54,7 +54,7 @@ class World:
             self.now += 1
             for session in polling:
                 self.hub.poll(session)
-            self.hub.tend()
+            self.hub.supervise()
 
 
 def test_a_closed_tab_ends_its_run_after_the_grace() -> None:
@@ -136,7 +136,7 @@ def test_beyond_the_limit_runs_wait_in_line() -> None:
     assert [run.state for run in (first, second, third, fourth)] == ["running", "running", "waiting", "waiting"]
     assert [world.hub.place_in_line(session) for session in "abcd"] == [0, 0, 1, 2]
     first.state = "done"
-    world.hub.tend()
+    world.hub.supervise()
     assert third.state == "running" and world.hub.place_in_line("d") == 1
 
 
@@ -266,7 +266,7 @@ def test_a_guest_of_a_run_in_line_starts_with_it() -> None:
     world.hub.run("late", waiting, topic="new")  # type: ignore[arg-type]
     assert world.hub.join("guest", "new") and world.hub.place_in_line("guest") == 2
     runners[0].state = "done"
-    world.hub.tend()
+    world.hub.supervise()
     assert waiting.state == "running" and world.hub.place_in_line("guest") == 0
 
 
@@ -280,7 +280,7 @@ def test_one_visitor_cannot_take_the_whole_server() -> None:
     world.hub.assign("b", "bob")
     assert world.run("b").state == "running" and world.hub.why_waiting("b", "experiment") == ""
     runners[0].state = "done"
-    world.hub.tend()
+    world.hub.supervise()
     assert runners[-1].state == "running"
 
 

@@ -25,7 +25,7 @@ def recorded(params: ExperimentParams) -> tuple[Run, list[Any]]:
             run.set(beta=0.4)
         run.step(300 - run.t if run.t < 300 else 4096)
         moments.watch(run)
-    return run, moments.shown(run)
+    return run, moments.with_curves(run)
 
 
 def snapshots(params: ExperimentParams) -> list[Snapshot]:
@@ -89,7 +89,7 @@ def test_pairs_that_do_not_fit_are_not_drawn(monkeypatch: pytest.MonkeyPatch) ->
     run, moments = Run(experiment("blobs2d", "oh", pairs=10**9)), Moments()
     run.step(10)
     moments.watch(run)
-    shown = [now for now, _ in moments.shown(run)]
+    shown = [now for now, _ in moments.with_curves(run)]
     monkeypatch.setattr(run.world, "pairs", None)
     reason = continuation(run, shown)
     assert isinstance(reason, str) and re.search(r"would take 5,?33\d\.\d MB", reason), reason

@@ -39,7 +39,7 @@ def recorded(params: ExperimentParams) -> tuple[Run, list[Any]]:
     while not run.done:
         run.step(4096)
         moments.watch(run)
-    return run, moments.shown(run)
+    return run, moments.with_curves(run)
 
 
 def page_of(params: ExperimentParams, dataset: Dataset | None = None) -> str:

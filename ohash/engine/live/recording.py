@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array
 from ohash.engine.live.pace import accelerated_pairs
-from ohash.engine.moments import until
+from ohash.engine.moments import rows_until
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -73,8 +73,8 @@ class Recording:
         """The run as it looked then, or at first as at the first stop."""
         at = max(0, int(np.searchsorted(self.stops, self.pairs(seconds), side="right")) - 1)
         t = int(self.stops[at])
-        columns = _until(self._groups["columns"], t)
-        checkpoints = _until(self._groups["checkpoints"], t)
+        columns = _floats_until(self._groups["columns"], t)
+        checkpoints = _floats_until(self._groups["checkpoints"], t)
         numbers = dict(self._header["numbers"])
         numbers |= {k: float(v[-1]) for k, v in {**columns, **checkpoints}.items() if len(v) and np.isfinite(v[-1])}
         numbers["end"] = float(self.stops[-1])
@@ -96,8 +96,8 @@ class Recording:
         )
 
 
-def _until(columns: Arrays, t: int) -> dict[str, npt.NDArray[np.float64]]:
-    return {name: column.astype(np.float64) for name, column in until(columns, t).items()}
+def _floats_until(columns: Arrays, t: int) -> dict[str, npt.NDArray[np.float64]]:
+    return {name: column.astype(np.float64) for name, column in rows_until(columns, t).items()}
 
 
 def describe(path: str | Path) -> str:

@@ -45,7 +45,7 @@ def hills(now: Snapshot) -> Chart:
         return empty_chart("No pair has arrived yet", x_axis, y_axis)
     width = -(-(r + 1) // MOST_BARS)
     curves = []
-    x, *outlines = _skylines((dissimilar, similar), width)
+    x, *outlines = _outlines((dissimilar, similar), width)
     for kind, counts, outline in zip(("dissimilar", "similar"), (dissimilar, similar), outlines, strict=True):
         if counts.sum():
             y = 100 * outline / counts.sum()
@@ -218,7 +218,7 @@ def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
     return f"{head} pairs differ in {near} of {r} bits, dissimilar ones in {far}"
 
 
-def _skylines(counts: tuple[Floats, ...], width: int) -> tuple[Floats, ...]:
+def _outlines(counts: tuple[Floats, ...], width: int) -> tuple[Floats, ...]:
     """Where the bars of `width` distances stand, then their heights; an empty one on each side closes the outline."""
     bars = [np.append(some, np.zeros(-len(some) % width)).reshape(-1, width).sum(axis=1) for some in counts]
     used = np.flatnonzero(np.sum(bars, axis=0))

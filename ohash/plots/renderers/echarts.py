@@ -128,16 +128,16 @@ def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tu
     powers = by_powers(chart.y)
     for one in series:
         key = one.x.tobytes()
-        frame = frames.setdefault(key, {chart.x.name: _small(one.x)})
+        frame = frames.setdefault(key, {chart.x.name: _compact(one.x)})
         places.append((list(frames).index(key), len(frame)))
         name = _free(one.name, frame)
         if powers:
-            frame[_free(f"log₁₀ {one.name}", frame)] = _small(np.log10(one.y))
-        frame[name] = _small(one.y)
+            frame[_free(f"log₁₀ {one.name}", frame)] = _compact(np.log10(one.y))
+        frame[name] = _compact(one.y)
         if one.spread is not None:
             low, high = band(one, chart.y)
-            frame[_free(f"{name} low", frame)] = _small(low)
-            frame[_free(f"{name} width", frame)] = _small(high - low)
+            frame[_free(f"{name} low", frame)] = _compact(low)
+            frame[_free(f"{name} width", frame)] = _compact(high - low)
     return [{"source": pa.table(frame)} for frame in frames.values()], places
 
 
@@ -148,7 +148,7 @@ def _free(name: str, frame: dict[str, Any]) -> str:
     return name
 
 
-def _small(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _compact(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Four bytes a number: whole numbers exactly, others to six digits."""
     if len(values) and np.all(values == np.round(values)) and np.abs(values).max() < 2**31:
         return values.astype(np.int32)

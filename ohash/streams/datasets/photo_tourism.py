@@ -93,7 +93,7 @@ def load(key: str, title: str, pairs: bool) -> Dataset:
         tracks=None if pairs else points,
         pairs=_matches(folder, n) if pairs else None,
         thumbnails=cached_rows(
-            "photo-tourism-pictures", f"{folder} {version}", small, np.uint8, lambda: _small(images, n)
+            "photo-tourism-pictures", f"{folder} {version}", small, np.uint8, lambda: _shrink(images, n)
         ),
         queries=paper_queries(n, TEST),
         licence=DATASET[0].licence,
@@ -166,7 +166,7 @@ def _check_bmp(path: Path) -> None:
         )
 
 
-def _small(images: Any, n: int) -> Any:
+def _shrink(images: Any, n: int) -> Any:
     step = SIDE // THUMBNAIL
     for start in range(0, n, PER_SHEET):
         block = images(start, min(n, start + PER_SHEET)).reshape(-1, THUMBNAIL, step, THUMBNAIL, step)

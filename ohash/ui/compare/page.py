@@ -172,7 +172,7 @@ def _verdict(session: Session) -> None:
     runner = comparisons.runner(session)
     hub = comparisons.hub()
     hub.poll(session.id)
-    hub.tend()
+    hub.supervise()
     snapshot = runner.snapshot()
     st.html(cards.verdict_html(snapshot, verdict(snapshot), runner.state))
     if in_line := hub.why_waiting(session.id, "comparison"):

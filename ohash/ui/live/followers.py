@@ -44,7 +44,7 @@ def show(session: Session) -> None:
         st.error(MISSING if access.is_owner() else "Followers are shown to the owner of this server only.")
         return
     every = max(TICK_SECONDS, REDUCED_MOTION_SECONDS * session.reduced_motion)
-    fragment(partial(_draw, session, watched.key), key="follower", every=every if watched.moving else None)
+    fragment(partial(_draw, session, watched.key), key="follower", every=every if watched.may_go_on else None)
 
 
 def _draw(session: Session, key: str) -> None:

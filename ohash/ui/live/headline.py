@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import change_since_start, doing, headline, title_of, truth_of
+from ohash.engine.narrative import change_since_start, headline, learning_phrase, title_of, truth_of
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -30,7 +30,7 @@ def situation(params: ExperimentParams, now: Snapshot | None, state: str) -> str
     if now is None or now.t == 0 or state == "error":
         return headline(now, params, state)
     spec = methods.find(now.params.method)
-    begin = f"{spec.title} {doing(spec, now.state)} pairs of {title_of(params)}"
+    begin = f"{spec.title} {learning_phrase(spec, now.state)} pairs of {title_of(params)}"
     column = truth_column(now.similar_by)
     pairs, numbers = now.checkpoints["pairs"], now.numbers
     if len(pairs) < 2:  # before the first pair

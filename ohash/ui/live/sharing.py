@@ -168,7 +168,7 @@ def _recording(session: Session, here: str, score: str) -> str:
     runner = live_run.runner(session)
     with runner.between_steps():
         assert runner.run is not None
-        shown, dataset = runner.moments.shown(runner.run, runner.state), runner.run.world.dataset
+        shown, dataset = runner.moments.with_curves(runner.run, runner.state), runner.run.world.dataset
         more = continuation(runner.run, [now for now, _ in shown])
     return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score, more)
 
@@ -185,7 +185,7 @@ def _shown(session: Session) -> tuple[list[tuple[Snapshot, Neighbours]], Dataset
     runner = live_run.runner(session)
     with runner.between_steps():
         assert runner.run is not None
-        return runner.moments.shown(runner.run, runner.state), runner.run.world.dataset
+        return runner.moments.with_curves(runner.run, runner.state), runner.run.world.dataset
 
 
 def _model(session: Session) -> bytes:

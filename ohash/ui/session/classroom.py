@@ -47,7 +47,7 @@ class Classroom:
         self._lock = threading.Lock()
         self._clock = clock
         self._now = "", 0
-        self._heard = 0.0  # from the page that leads
+        self._last_sign = 0.0  # from the page that leads
         self._entries: dict[tuple[str, str], Entry] = {}
 
     @property
@@ -56,22 +56,22 @@ class Classroom:
         return self._now
 
     @property
-    def followed(self) -> str:
+    def place_to_follow(self) -> str:
         """Where the class is to be: with the lecturer while her page is open, and nowhere when it has been closed."""
-        return self._now[0] if self._clock() - self._heard < AWAY_SECONDS else ""
+        return self._now[0] if self._clock() - self._last_sign < AWAY_SECONDS else ""
 
     @property
     def away(self) -> bool:
         """Whether the page that leads has been closed; the lecturer may come back to it."""
-        return bool(self._now[0]) and not self.followed
+        return bool(self._now[0]) and not self.place_to_follow
 
-    def hear(self) -> None:
+    def keep_alive(self) -> None:
         """The page that leads is still open."""
-        self._heard = self._clock()
+        self._last_sign = self._clock()
 
     def leave(self) -> None:
         """The page that leads is being closed, or loaded again: unless it is soon heard, nobody follows it."""
-        self._heard = min(self._heard, self._clock() - AWAY_SECONDS + RELOAD_SECONDS)
+        self._last_sign = min(self._last_sign, self._clock() - AWAY_SECONDS + RELOAD_SECONDS)
 
     def lead(self, place: str, known: int) -> None:
         """The lecturer is on this page, path and query; "" ends it. Ignored if there were more places than `known`.
@@ -81,7 +81,7 @@ class Classroom:
         if place and (not place.startswith("/") or place.startswith("//") or len(place) > LONGEST_PLACE):
             raise ValueError("a place must be a path of this server with its query")
         with self._lock:
-            self.hear()
+            self.keep_alive()
             now, number = self._now
             if known == number and place != now:
                 self._now = place, number + 1
@@ -140,9 +140,9 @@ async def share_place(request: Request) -> Response:
         except ValueError:
             return Response(status_code=400)
     if owner and request.headers.get(HEADER) == "leads":
-        classroom().hear()
+        classroom().keep_alive()
     now, number = classroom().now
-    followed, away = classroom().followed, classroom().away
+    followed, away = classroom().place_to_follow, classroom().away
     answer = {"owner": owner, "place": now if owner else followed, "number": number, "away": away}
     answer["class"] = classroom().key
     return JSONResponse(answer, headers={"cache-control": "no-store"})

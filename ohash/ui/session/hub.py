@@ -147,7 +147,7 @@ class Hub(Generic[W]):
             self._release(lease)
             lease.runner, lease.companions, lease.topic = runner, companions or [], topic
             lease.polled_at = self._clock()
-            self.tend()
+            self.supervise()
 
     def join(self, session: str, topic: Hashable) -> bool:
         """On a busy server, watch the unfinished run on the topic that most watch; returns whether there is one.
@@ -281,7 +281,7 @@ class Hub(Generic[W]):
         seconds = self._frame_seconds + SENDING_SECONDS
         return min(SLOWEST_SECONDS, max(fastest, self.viewers * seconds / SHARE_OF_FRAMES))
 
-    def tend(self) -> None:
+    def supervise(self) -> None:
         """Stop, pause and start what is due; called by a watchdog, and where something has changed."""
         now = self._clock()
         with self._lock:
@@ -319,7 +319,7 @@ class Hub(Generic[W]):
             while True:
                 time.sleep(2.0)
                 before = len(self._leases)
-                self.tend()
+                self.supervise()
                 if len(self._leases) < before:  # a session holds an event loop, in a circle, with three descriptors
                     release_memory()
 
