@@ -52,7 +52,7 @@ def _fill(faiss: Any, coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> tup
     """An index that holds the documents, and the queries as it takes them."""
     if isinstance(coder, BitCoder):
         if coder.asymmetric:
-            raise NoIndexError("faiss has no index that asks given bits with a float query")
+            raise NoIndexError("faiss has no index that searches given bits with a float query")
         index = faiss.IndexBinaryFlat(8 * stored.shape[1])
         index.add(np.ascontiguousarray(stored))
         return index, pack(coder.ask(Q) >= 0)

@@ -49,7 +49,7 @@ class Projections(Hasher):
 
     def _ready(self, d: int) -> None:
         """Refuse, or start, if there is no hash for d columns yet."""
-        self._need_start("hash")
+        self._need_start("the hash")
 
     def _need_start(self, what: str) -> None:
         if self.d is None:
