@@ -17,17 +17,18 @@ convention) reverses the bits within a byte, for the encoder and every engine ex
 import argparse
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import ohash
+from ohash.core.arrays import Numbers
 from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.bit_words import code_length
 from ohash.index.distance_export import ranks_by_own_distance, refuse_hamming, write_search
 from ohash.index.export import TARGETS, accepted_bitorder, check_target_bitorder, write_encoder
 from ohash.index.faiss_export import write_faiss
+from ohash.models.base import AsymmetricHasher, OnlineHasher
 from ohash.models.storage import refuse_untrained
 from ohash.streams.readers.own_data import open_files
 
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _export_own_distance(options: argparse.Namespace, model: Any, targets: list[str]) -> int:
+def _export_own_distance(options: argparse.Namespace, model: AsymmetricHasher, targets: list[str]) -> int:
     """A method with its own distance: no Hamming index, but a search in plain NumPy, or a faiss index with it."""
     others = [target for target in targets if target != "faiss"]
     if others or not options.export:
@@ -92,19 +93,19 @@ def _export_own_distance(options: argparse.Namespace, model: Any, targets: list[
     return 0
 
 
-def _map_rows(options: argparse.Namespace, model: Any) -> Any:
+def _map_rows(options: argparse.Namespace, model: OnlineHasher) -> Numbers:
     X = open_files(options.features).X
     feature_map = getattr(model, "feature_map", None)
     return X if feature_map is None else feature_map.transform(X)
 
 
-def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
+def _codes(options: argparse.Namespace, model: OnlineHasher | None) -> Codes | None:
     if model is None:
         packed = np.load(options.file, allow_pickle=False)
         return Codes(packed, code_length(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
     if not options.features:
         return None
-    return model.encode(_map_rows(options, model))  # type: ignore[no-any-return]
+    return model.encode(_map_rows(options, model))
 
 
 def _describe(index: ohash.HammingIndex, codes: Codes) -> None:

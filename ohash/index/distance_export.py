@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ohash.core.arrays import Reals
+from ohash.core.arrays import Numbers
 from ohash.index.export import map_steps
 from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
 from ohash.models.registry import find
@@ -76,7 +76,7 @@ def refuse_hamming(model: OnlineHasher, targets: list[str]) -> None:
     )
 
 
-def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]:
+def write_search(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Path]:
     """Write search.py and items.npz for mapped rows Z into `folder`."""
     steps, arrays = _distance(model, Z)
     feature_map: Any = getattr(model, "feature_map", None)
@@ -104,7 +104,7 @@ def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path
     return [folder / "search.py", folder / ITEMS_FILE]
 
 
-def _distance(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
+def _distance(model: Any, Z: Numbers) -> tuple[list[str], Arrays]:
     """The lines of a method's distance, and the arrays they read."""
     if hasattr(model, "centroids") and not model.rotation.size:
         return TABLES, {"centroids": model.centroids, "numbers": model.numbers(np.asarray(model.encode(Z)))}
@@ -123,7 +123,7 @@ def _distance(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
     return FLOATS, {"codes": decoded}
 
 
-def _rotated(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
+def _rotated(model: Any, Z: Numbers) -> tuple[list[str], Arrays]:
     """RaBitQ and BBQ: B planes of bits per item, and a query that may be rounded."""
     stored, B, query_bits = model.quantise(Z), model.params.dim_bits, model.params.query_bits
     lines = [line.format(B=B) for line in ROTATED]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Reals
+from ohash.core.arrays import Numbers
 from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
@@ -49,7 +49,7 @@ squares, rows = index.search(prepare(X), k)
 INDEX_FILE, QUERIES_FILE, ARRAYS_FILE = "index.faiss", "queries.py", "queries.npz"
 
 
-def faiss_index(model: OnlineHasher, Z: Reals) -> Any:
+def faiss_index(model: OnlineHasher, Z: Numbers) -> Any:
     """The index of mapped rows Z; ValueError, with the reason, if faiss has none for this method.
 
     Search it with mapped queries in float32, padded with zeros to `index.d` columns.
@@ -64,7 +64,7 @@ def faiss_index(model: OnlineHasher, Z: Reals) -> Any:
     return build(faiss, model, Z)
 
 
-def write_faiss(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]:
+def write_faiss(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Path]:
     """Write index.faiss, queries.py (and its arrays), and a JSON note on how to read them."""
     folder = Path(folder)
     index = faiss_index(model, Z)
@@ -89,7 +89,7 @@ def write_faiss(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]
     return files
 
 
-def _scalar_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
+def _scalar_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
     if model.params.dims != "all":
         raise ValueError("int8 with dims='first r' has no faiss index: its last dimension may have fewer than 8 bits")
     index = faiss.IndexScalarQuantizer(Z.shape[1], faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
@@ -101,7 +101,7 @@ def _scalar_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
     return index
 
 
-def _product_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
+def _product_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
     if model.rotation.size:
         raise ValueError("product quantisation with a learnt rotation is not exported to faiss; train without it")
     codes = np.ascontiguousarray(model.encode(Z))
@@ -113,7 +113,7 @@ def _product_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
     return index
 
 
-def _rabitq(faiss: Any, model: Any, Z: Reals) -> Any:
+def _rabitq(faiss: Any, model: Any, Z: Numbers) -> Any:
     if model.params.dim_bits > 1 or model.params.query_bits:
         raise ValueError("only RaBitQ with 1 bit per dimension and float queries is exported to faiss")
     rows = np.ascontiguousarray(Z, np.float32)
@@ -137,7 +137,7 @@ def _rabitq(faiss: Any, model: Any, Z: Reals) -> Any:
     return index
 
 
-def _flat(faiss: Any, model: Any, Z: Reals) -> Any:
+def _flat(faiss: Any, model: Any, Z: Numbers) -> Any:
     index = faiss.IndexFlatL2(Z.shape[1])
     index.add(np.ascontiguousarray(Z, np.float32))
     return index

@@ -60,7 +60,7 @@ def load_with_companion(path: str | Path) -> tuple[Any, Frame | None]:
         raise ValueError(f"path must be a sound model, got {path}, which is damaged ({error!r})") from error
 
 
-def refuse_untrained(model: Any, path: str | Path) -> None:
+def refuse_untrained(model: OnlineHasher, path: str | Path) -> None:
     """A model without a hash gives no codes that another process could give again: name the command that trains it."""
     if getattr(model, "d", 0) is None:
         raise ValueError(

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Floats
 from ohash.engine.history import History
 from ohash.evaluation.drift_detectors import DriftMonitor
-from ohash.models.base import PairHasher
+from ohash.models.base import OnlineHasher, PairHasher
 from ohash.models.storage import load, load_with_companion, save
 from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
@@ -110,7 +110,12 @@ class Follower:
     """A model that follows a source; `path` is its file."""
 
     def __init__(
-        self, path: str | Path, X: Array, source: PairSource, model: Any = None, options: FollowOptions | None = None
+        self,
+        path: str | Path,
+        X: Array,
+        source: PairSource,
+        model: OnlineHasher | None = None,
+        options: FollowOptions | None = None,
     ) -> None:
         """Go on from `path` if it is there, else begin with `model`, which is also what production runs on."""
         self.path, self.X, self.source = Path(path), X, source
@@ -130,7 +135,7 @@ class Follower:
             raise ValueError(f"model must be given, because {self.path} is not there yet")
         if not isinstance(model, PairHasher):
             raise ValueError(f"model must be one that learns from pairs, got {getattr(model, 'key', model)}")
-        self.model: Any = model
+        self.model: PairHasher = model
         self.monitor = DriftMonitor(int(model.r))
         if companion is not None:
             self._restore(companion)
@@ -139,7 +144,7 @@ class Follower:
 
     # -- the stream ----------------------------------------------------------------------------------------------------
 
-    def follow(self, deployed: Callable[[], Any], timeout: float = 1.0) -> Iterator["Follower"]:
+    def follow(self, deployed: Callable[[], OnlineHasher], timeout: float = 1.0) -> Iterator["Follower"]:
         """Learn until the source ends; yields after every batch or wait, and at the end. It saves by itself."""
         saved = time.monotonic()
         ended = False
@@ -161,7 +166,7 @@ class Follower:
         self._waiting.append(batch)
         return batch.ended
 
-    def _learn(self, deployed: Callable[[], Any]) -> None:
+    def _learn(self, deployed: Callable[[], OnlineHasher]) -> None:
         triples = np.concatenate([NO_TRIPLES, *(batch.triples for batch in self._waiting)])
         inside = ((triples[:, :2] >= 0) & (triples[:, :2] < len(self.X))).all(axis=1)
         good = triples[inside]
@@ -269,12 +274,12 @@ class DeployedModel:
         """`first` is used as long as no file is named."""
         self._path = Path(path or first)
         self._changed = -1
-        self._model: Any = None
+        self._model: OnlineHasher | None = None
 
-    def __call__(self) -> Any:
+    def __call__(self) -> OnlineHasher:
         """The model now."""
         changed = self._path.stat().st_mtime_ns
-        if changed != self._changed:
+        if self._model is None or changed != self._changed:
             self._model, self._changed = load(self._path), changed
         return self._model
 

@@ -7,13 +7,13 @@ share under the present model minus the share under the deployed one is what re-
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ohash.core.arrays import Array
+from ohash.core.arrays import Array, Floats, Rows
+from ohash.core.codes import Codes
 from ohash.index.hamming_index import HammingIndex
+from ohash.models.base import OnlineHasher
 
 K = 10
 SAMPLE = 10_000  # items that are searched
@@ -61,7 +61,7 @@ class StalenessPrice:
         return f"the deployed codes lose {hits}; {cost}: it pays after {queries:,.0f} queries"
 
 
-def price_staleness(model: Any, deployed: Any, X: Array, triples: npt.NDArray[np.int64], seed: int) -> StalenessPrice:
+def price_staleness(model: OnlineHasher, deployed: OnlineHasher, X: Array, triples: Rows, seed: int) -> StalenessPrice:
     """Measure both models on these pairs and a sample of rows of X, drawn with `seed`."""
     similar = triples[(triples[:, 2] == 1) & (triples[:, 0] != triples[:, 1])][:MAX_QUERIES]
     rng = np.random.default_rng(seed)
@@ -83,13 +83,13 @@ def price_staleness(model: Any, deployed: Any, X: Array, triples: npt.NDArray[np
     return StalenessPrice(n, len(X), means[0], means[1], half_width, seconds * len(X) / len(rows), width * len(X))
 
 
-def encode_vectors(model: Any, vectors: Array) -> Any:
+def encode_vectors(model: OnlineHasher, vectors: Array) -> Codes:
     """Codes of vectors as they are stored, by the model and its feature map."""
     feature_map = getattr(model, "feature_map", None)
     return model.encode(vectors if feature_map is None else feature_map.transform(vectors))
 
 
-def _hits(codes: Any, queries: Any, rows: npt.NDArray[np.int64], similar: npt.NDArray[np.int64]) -> Any:
+def _hits(codes: Codes, queries: Codes, rows: Rows, similar: Rows) -> Floats:
     """1 where row j is among the K nearest of query i, i itself apart; 0 elsewhere."""
     near = rows[HammingIndex(codes).search(queries, min(K + 1, len(rows))).indices]
     others = [row[row != i][:K] for row, i in zip(near, similar[:, 0], strict=True)]

@@ -13,6 +13,7 @@ import numpy as np
 import ohash
 from ohash.cli.bench.results import Results, check_target, update_readme
 from ohash.cli.lab import app_file
+from ohash.core.arrays import Numbers, Reals, Rows, Singles
 from ohash.core.loss import dissimilar_threshold, zero_loss_codes
 from ohash.models.base import PairHasher
 
@@ -116,7 +117,9 @@ def learning(options: argparse.Namespace, results: Results) -> None:
     results.show("plain NumPy step: time / OH", (numpy_time / 300) / (plain_time / n), "x", "8 or more")
 
 
-def measure_learning(X: Any, i: Any, j: Any, s: Any, T: int, r: int, repeats: int = REPEATS) -> tuple[float, float]:
+def measure_learning(
+    X: Reals, i: Rows, j: Rows, s: Rows, T: int, r: int, repeats: int = REPEATS
+) -> tuple[float, float]:
     """CPU seconds of the matrix product of all rows of the pairs, which no learner can do without, and of learning."""
     model = trained_model(T, r, str(X.dtype), "none", X, i, j, s)
     gathered = np.concatenate([X[i], X[j]])
@@ -131,7 +134,7 @@ def measure_learning(X: Any, i: Any, j: Any, s: Any, T: int, r: int, repeats: in
     return floor, learn
 
 
-def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
+def stream(n: int, d: int) -> tuple[Singles, Rows, Rows, Rows]:
     """Clustered unit vectors; wrong labels keep a tenth to a fifth of the pairs causing updates."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(10, d))
@@ -143,16 +146,18 @@ def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
     return X.astype(np.float32), i, j, np.where(rng.random(n) < 0.01, -s, s)
 
 
-def trained_model(T: int, r: int, dtype: str, center: str, X: Any, i: Any, j: Any, s: Any) -> Any:
+def trained_model(
+    T: int, r: int, dtype: str, center: str, X: Numbers, i: Rows, j: Rows, s: Rows
+) -> ohash.OH | ohash.MMOH:
     """A model that has learnt the stream a few times, as in most of a long run."""
     options: dict[str, Any] = {"r": r, "beta": 0.4, "dtype": dtype, "center": center}
-    model: Any = ohash.OH(**options) if T == 1 else ohash.MMOH(T=T, **options)
+    model: ohash.OH | ohash.MMOH = ohash.OH(**options) if T == 1 else ohash.MMOH(T=T, **options)
     for _ in range(4):
         model.learn(X, i, j, s)
     return model
 
 
-def numpy_steps(W: Any, X: Any, i: Any, j: Any, s: Any) -> Any:
+def numpy_steps(W: Reals, X: Reals, i: Rows, j: Rows, s: Rows) -> Reals:
     """The update in plain NumPy, one pair after another."""
     W = np.array(W)
     r = W.shape[1]

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import ohash
 from ohash.cli.bench.results import Results
+from ohash.core.arrays import Singles
 from ohash.production.encoding import encode_dataset
 from ohash.production.follower import FollowOptions
 from ohash.production.sources import FileSource
@@ -51,7 +51,7 @@ def measure(options: argparse.Namespace, results: Results) -> None:
     print_sizes(constants)
 
 
-def measure_constants(folder: Path, X: Any, model: Any) -> Constants:
+def measure_constants(folder: Path, X: Singles, model: ohash.OH) -> Constants:
     """Each the least of a few rounds."""
     rng = np.random.default_rng(1)
     index = ohash.HammingIndex(rng.integers(0, 256, (CODES, R // 8), np.uint8))
@@ -90,7 +90,7 @@ def print_sizes(c: Constants) -> None:
         print(f"{name:58} {value}")
 
 
-def _prepare(folder: Path) -> tuple[Any, Any]:
+def _prepare(folder: Path) -> tuple[Singles, ohash.OH]:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -116,7 +116,7 @@ def _encode(folder: Path, pool: WorkerPool) -> tuple[float, float]:
         return time.perf_counter() - start, state.seconds
 
 
-def _follow(folder: Path, X: Any) -> None:
+def _follow(folder: Path, X: Singles) -> None:
     (folder / "shadow.npz").unlink(missing_ok=True)
     source = FileSource(folder / "pairs.csv", wait=False)
     options = FollowOptions(check_every=10 * PAIRS)
