@@ -7,6 +7,7 @@ map, and with OH on no kernel, is shown beside it.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ohash.comparison.verdict import join_names
 from ohash.models.registry import find
 from ohash.paper.figures import ONLINE, SUPERVISED, describe_batch_methods
 from ohash.paper.findings import Claim, Judge
@@ -54,8 +55,8 @@ def _run_and_left_out(
     """
     planned = [method for method in methods if not measurements.profile.leaves_out(method, setting, r)]
     run = [method for method in planned if measurements.has_run(figure, setting, method, r)] or planned
-    names = " and ".join(variant_title(method) for method in methods if method not in run)
-    return run, f" ({names} not run)" if names else ""
+    missing = [variant_title(method) for method in methods if method not in run]
+    return run, f" ({join_names(missing)} not run)" if missing else ""
 
 
 def _with_rivals_missing(part: Part, missing: bool) -> Part:

@@ -238,7 +238,7 @@ def recomputed_bits(snapshot: ComparisonSnapshot) -> Chart:
     most = max(drawn, key=lambda one: float(one.y[-1]))
     y = Axis("bits recomputed", lo=0, hi=round_up(max(1.0, float(most.y[-1]))), format="count")
     as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
-    who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
+    who = join_names(as_many)
     title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.approximate(float(most.y[-1]))} bits to be recomputed"
     if most.y[-1] == 0:
         title = "No method causes any bit to be recomputed"

@@ -94,6 +94,9 @@ def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
     measured.told = told | {("6", "mmoh", 128): 0.7}
     parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
     assert [(part.decisive, "not run" in part.what) for part in parts[:2]] == [(True, False), (False, True)]
+    measured.profile = replace(measured.profile, left_out=(*less.left_out, Omission("mlh", "slow", bits=(128,))))
+    parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
+    assert "(MLH, SSBC and OSH not run)" in parts[1].what
 
 
 @pytest.mark.slow
