@@ -17,8 +17,12 @@ from tests.links.record import FILE, PARTS, compared, computed, machine, recorde
 from tests.links.ten_links import TEN, Link
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("link", TEN, ids=lambda link: link.name)
+QUICK, *LONG = TEN  # a number that a run gains shows in the first at once
+
+
+@pytest.mark.parametrize(
+    "link", [QUICK, *(pytest.param(link, marks=pytest.mark.slow) for link in LONG)], ids=lambda link: link.name
+)
 def test_a_link_shows_what_it_showed(link: Link) -> None:
     known, now = recorded(), computed(link)
     exact = machine() == known["machine"]
