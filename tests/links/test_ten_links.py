@@ -16,7 +16,6 @@ from tests.links.plain import differences
 from tests.links.record import FILE, PARTS, compared, computed, machine, recorded
 from tests.links.ten_links import TEN, Link
 
-
 QUICK, *LONG = TEN  # a number that a run gains shows in the first at once
 
 
