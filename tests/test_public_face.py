@@ -2,6 +2,7 @@
 
 import ast
 import html.parser
+import inspect
 import re
 import subprocess
 import sys
@@ -54,6 +55,13 @@ def test_the_face_is_what_is_listed() -> None:
 @pytest.mark.parametrize("name", sorted(FACE))
 def test_every_name_of_the_face_is_there_and_explained(name: str) -> None:
     assert getattr(ohash, name).__doc__
+
+
+@pytest.mark.parametrize("name", sorted(FACE - {"metrics", "models"}))
+def test_help_names_the_kind_of_array_and_not_what_numpy_makes_of_it(name: str) -> None:
+    offered = getattr(ohash, name)
+    if not (isinstance(offered, type) and issubclass(offered, Warning)):
+        assert "_NestedSequence" not in str(inspect.signature(offered))
 
 
 def test_the_aliases_are_the_same() -> None:

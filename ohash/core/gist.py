@@ -23,6 +23,8 @@ and here ``theirs = scipy.io.loadmat("gist.mat")["gist"].reshape(-1, 32, 4, 4).t
 then ``abs(theirs - gist512(img)).max()``.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 
 import numpy as np

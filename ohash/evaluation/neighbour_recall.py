@@ -5,6 +5,8 @@ rest. So a query needs the distance of its k-th item, how many items are nearer 
 distances of its exact neighbours: one pass over the database for all k.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Sequence
 from functools import cache
 from typing import NamedTuple

@@ -5,6 +5,8 @@ in float64, so that ties and near-duplicates are ranked correctly as well. The d
 block of it is held at a time.
 """
 
+from __future__ import annotations
+
 from collections.abc import Generator
 from typing import Literal
 

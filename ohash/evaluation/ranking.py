@@ -18,6 +18,8 @@ Conventions:
   ``"sum"`` ranks by the sum. Balls are those of the least distance, or of the sum.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """HammingIndex: exact neighbours of binary codes, by a scan or by multi-index hashing, whichever is faster."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -213,7 +215,7 @@ class HammingIndex:
         write_archive(path, header, {"codes": np.asarray(self._pack("little"))})
 
     @classmethod
-    def load(cls, path: str | Path) -> "HammingIndex":
+    def load(cls, path: str | Path) -> HammingIndex:
         """What `save` wrote; anything else is a ValueError."""
         header, arrays = read_archive(path, "index", FORMAT)
         try:

@@ -4,6 +4,8 @@ For a similar pair only the model with the smallest R moves, and none if that R 
 with R > 0 moves. T = 1 is OH bit for bit.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy.typing as npt

@@ -4,6 +4,8 @@ Differs from the paper: beta r is rounded when it is an integer up to 1e-9, dege
 and centring is explicit; see `ohash.core.loss` for the conventions.
 """
 
+from __future__ import annotations
+
 import numpy.typing as npt
 
 from ohash.core.arrays import Reals
