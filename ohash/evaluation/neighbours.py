@@ -38,8 +38,8 @@ def exact_neighbours(
 ) -> Rows:
     """The k nearest database rows of each query, (n_queries, k), nearest first, ties by index.
 
-    `query_rows` gives the database row of each query (-1: none), so that a query does not find itself. A zero vector
-    has cosine 0 with everything.
+    `metric` is "cosine", "l2" or "dot"; a zero vector has cosine 0 with everything. `query_rows` gives the database
+    row of each query (-1: none), so that a query does not find itself.
 
     >>> exact_neighbours([[1.0, 0.0]], [[0.0, 2.0], [3.0, 1.0], [1.0, 0.1]], k=2, metric="cosine")
     array([[2, 1]])

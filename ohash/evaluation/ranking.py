@@ -101,6 +101,8 @@ def mean_ap(
     """Mean average precision over the whole database; NaN if no query has a relevant item.
 
     Distances 0, 1, 1 and relevance no, yes, no: the relevant one comes second or third, AP is the mean of 1/2 and 1/3.
+    With ties="stable" instead of "expected", items at one distance stay in the order of their rows. Of several models,
+    `combine` ranks by the least distance and then the sum ("min_sum"), by "min" or by "sum".
 
     >>> query, database = np.uint8([[0b00]]), np.uint8([[0b00], [0b01], [0b10]])
     >>> round(mean_ap(query, database, [7], [5, 7, 5]), 4)
