@@ -14,7 +14,7 @@ FIRST_RATE = 100.0
 GROWTH = 0.195
 LARGEST_EXPONENT = 40.0  # e to this is more than any run has
 
-STEP_SECONDS = 0.03
+STEP_SECONDS = 0.02
 LARGEST_CHUNK = 16_384
 
 
