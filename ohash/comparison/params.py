@@ -215,7 +215,10 @@ def build_comparison(
 
 
 def default_seeds(own: Dataset | None) -> tuple[int, ...]:
-    """Three splits of own data unless they are large, because one seed decides little; one of the others."""
+    """Three splits of own data unless they are large, because one seed decides little; one of the others.
+
+    Of clicks it is three starts: later clicks judge, whatever the seed.
+    """
     return (0, 1, 2) if own is not None and own.n * own.d <= SMALL else (0,)
 
 
