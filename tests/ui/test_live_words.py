@@ -43,6 +43,12 @@ def test_methods_and_measures_have_their_cards(now: Snapshot) -> None:
     assert {"mAP", "recall@10", "pair-AUC"} <= set(carded.findall(numbers_html(now)))
 
 
+def test_the_page_counts_changes_as_they_are_made_not_as_they_are_kept(now: Snapshot) -> None:
+    twice = replace(now, params=now.params.with_changes(now.t, beta=0.4), extra={"ack": 2})
+    assert len(twice.params.changes) == 1, "of two changes at one pair, while it is evaluated, the second counts"
+    assert 'data-changes="2"' in headline_html("", twice, "running", dark=False)
+
+
 def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> None:
     sentence = said(now)
     assert sentence.startswith("OH is learning from pairs of ") and "compared with the start" in sentence

@@ -34,12 +34,12 @@ WATCH = """() => {
     .observe({entryTypes: ['longtask']});
 }"""
 WATCH_CHANGES = """() => {
-  const changes = () => Number(document.querySelector(".ohash-status")?.dataset.changes);
+  const changes = () => document.querySelector(".ohash-status")?.dataset.changes;
   const before = changes();
   window.redrawn = null;
   addEventListener("keydown", (event) => {
     const look = () => {
-      if (changes() > before) window.redrawn = performance.now() - event.timeStamp;
+      if (changes() !== undefined && changes() !== before) window.redrawn = performance.now() - event.timeStamp;
       else requestAnimationFrame(look);
     };
     look();

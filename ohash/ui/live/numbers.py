@@ -48,10 +48,11 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     told = "; ".join(f"{finding.title}: {finding.value}" for finding in wrong)
     dot = f'<span title="{html.escape(told)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
     count, pairs = amount(now.t, "pair").split()
+    made = now.extra.get("ack", 0)
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
         f'data-file="{html.escape(run_file_stem(now.params))}" '
-        f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_update_rate(now)}'
+        f'data-changes="{made}"><b>{count}</b> {pairs} · {_update_rate(now)}'
         f"{dot}{'' if now.state == 'error' else f' · {badge}'}</div>"
     )
 

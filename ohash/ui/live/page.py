@@ -238,7 +238,7 @@ def _await_changes(runner: Runner, number: int) -> None:
     deadline = time.monotonic() + SLIDER_SECONDS
     while time.monotonic() < deadline:
         now = runner.snapshot()
-        if now is None or len(now.params.changes) >= number:
+        if now is None or now.extra.get("ack", 0) >= number:
             return
         time.sleep(0.002)
 

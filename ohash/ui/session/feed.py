@@ -113,7 +113,8 @@ def is_fetched(runner: Runner) -> bool:
 async def send_changes(request: Request) -> Response:
     """GET: what differs between the newest picture of a run and that of the number `shown`.
 
-    With `changes`, the number of live changes in it, a slider was just moved, and a picture with one more is awaited.
+    With `changes`, how many live changes the run had made in it, a slider was just moved, and a picture with one more
+    is awaited. (The experiment may have fewer: of two at one pair, while it is evaluated, the second counts.)
     """
     feed, shown = _BY_KEY.get(request.path_params["key"]), request.query_params.get("shown", "")
     if feed is None or not NUMBER.fullmatch(shown):
