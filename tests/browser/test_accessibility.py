@@ -108,7 +108,7 @@ def test_what_the_keyboard_has_reached_is_seen(tab: Any, server: Dashboard, part
 
     def looks_otherwise() -> bool:
         reached.evaluate("one => one.focus({focusVisible: true})")  # a last redraw of the run may have taken it away
-        return bool(np.sum(abs(pixels(tab, around) - at_rest) > 50) > 100)
+        return bool(np.sum(abs(pixels(tab, around) - at_rest) > 50) > 60)
 
     until(looks_otherwise, "it looks clearly otherwise", seconds=5)
 
