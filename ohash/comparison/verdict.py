@@ -9,8 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from ohash.comparison.chance import chance_text, random_remark
 from ohash.comparison.equal_bytes import (
     Code,
     budget,
@@ -24,8 +23,7 @@ from ohash.comparison.equal_bytes import (
 from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
-from ohash.engine.narrative import amount
-from ohash.evaluation.significance import half_width
+from ohash.engine.narrative import amount, join_names
 
 # A code "finds the neighbours" at this recall@10.
 TARGET_RECALL = 0.9
@@ -43,7 +41,6 @@ TRUTHS = {
     "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
     "clicks": "your clicks", "pairs": "your pairs",
 }  # fmt: skip
-BY_CHANCE = {"mrr": "MRR", "ndcg_10": "nDCG@10", "auc_later": "AUC"}
 ONLINE = ("pairs", "points", "chunks")
 
 
@@ -107,7 +104,9 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
     best = codes[0]
     score = snapshot.truth_label
-    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
+    text = (
+        f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{chance_text(snapshot)}"
+    )
     column = snapshot.truth_column
     equals = indistinguishable_by_truth(best, codes, column)
     if equals:
@@ -115,7 +114,7 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         text += f"; {names} cannot be told apart from it"
     text += f" ({snapshot.seeds_text})"
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
-    parts = [text, _as_good_as_random(snapshot, codes)]
+    parts = [text, random_remark(snapshot, codes)]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         behind = _deficit_text(truth_gap(best, online, column))
@@ -251,15 +250,6 @@ def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     return join_names(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
-def join_names(names: Sequence[str]) -> str:
-    """Names as part of a sentence.
-
-    >>> join_names(["OH"]), join_names(["OH", "ITQ"]), join_names(["OH", "ITQ", "PQ"])
-    ('OH', 'OH and ITQ', 'OH, ITQ and PQ')
-    """
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-
-
 def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:
     """The code whose smaller share is largest; shares within SAME_SHARE are equal, and the sum of both decides."""
     most = max(min(shares[code.entry]) for code in codes)
@@ -294,33 +284,6 @@ def _larger_codes_text(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> s
         if at not in within and not snapshot.entries[at].spec.reference
     ]
     return f" Larger, and therefore not ranked here: {', '.join(larger)}." if larger else ""
-
-
-def _chance_level(snapshot: ComparisonSnapshot) -> float:
-    """The truth score of a random order, NaN if it is not known."""
-    return snapshot.chance.get("map", math.nan) if snapshot.truth_column == "map" else snapshot.setup.chance
-
-
-def _chance(snapshot: ComparisonSnapshot) -> str:
-    """The level of a random order."""
-    chance = _chance_level(snapshot)
-    if snapshot.truth_column == "map" or not math.isfinite(chance):
-        return f" (chance {score_text(chance)})" if math.isfinite(chance) else ""
-    others = [f"{name} {score_text(snapshot.chance[key])}" for key, name in BY_CHANCE.items() if key in snapshot.chance]
-    more = f"; by chance also {', '.join(others)}" if others else ""
-    return f" (chance {score_text(chance)}{more})"
-
-
-def _as_good_as_random(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
-    """A remark if the 95 % interval over the queries of every code reaches down to the level of a random order.
-
-    A random order does not vary with the seed, so one seed needs no wider interval here.
-    """
-    chance = _chance_level(snapshot)
-    each = [np.concatenate(list(code.each.values())) for code in codes if code.each]
-    if not each or not math.isfinite(chance) or any(np.nanmean(one) - half_width(one) > chance for one in each):
-        return ""
-    return "No code here can be told apart from a random order"
 
 
 def _nothing_fits(snapshot: ComparisonSnapshot) -> str:

@@ -1,7 +1,7 @@
 """Sentences about a run, with its own numbers: what is happening and what differs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ohash.core.parameters import Parameter
@@ -49,6 +49,15 @@ def amount(n: float, noun: str) -> str:
     ('1 byte', '2,048 bytes')
     """
     return f"{n:,.0f} {noun}{'' if n == 1 else 's'}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Names as part of a sentence.
+
+    >>> join_names(["OH"]), join_names(["OH", "ITQ"]), join_names(["OH", "ITQ", "PQ"])
+    ('OH', 'OH and ITQ', 'OH, ITQ and PQ')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def change_since_start(numbers: Mapping[str, float], column: str) -> Literal["better", "worse", "about as well"]:

@@ -7,7 +7,7 @@ map, and with OH on no kernel, is shown beside it.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ohash.comparison.verdict import join_names
+from ohash.engine.narrative import join_names
 from ohash.models.registry import find
 from ohash.paper.figures import ONLINE, SUPERVISED, describe_batch_methods
 from ohash.paper.findings import Claim, Judge

@@ -16,9 +16,9 @@ from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import join_names, leaders_text, methods_by_supervision, truth_name
+from ohash.comparison.verdict import leaders_text, methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
-from ohash.engine.narrative import amount
+from ohash.engine.narrative import amount, join_names
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
 from ohash.plots.live.axes import COARSE, decades, empty_chart, round_up, share_limits

@@ -268,11 +268,11 @@ class FileSet:
             return ""
         problems = []
         if self.linked:
-            problems.append(f"{join_names(self.linked)} of {of} in {self.folder}: {LINKS}")
+            problems.append(f"{few_names(self.linked)} of {of} in {self.folder}: {LINKS}")
         if self.missing:
-            held = f", which holds {join_names(self.present)}" if self.present else ""
+            held = f", which holds {few_names(self.present)}" if self.present else ""
             problems.append(
-                f"{join_names(self.missing)} of {of}: missing in {self.folder}{held}; put it there ({where})"
+                f"{few_names(self.missing)} of {of}: missing in {self.folder}{held}; put it there ({where})"
             )
         return "; ".join(problems)
 
@@ -293,10 +293,10 @@ def find_file_set(*names: str) -> FileSet:
     return FileSet(folder, present, missing, linked)
 
 
-def join_names(names: tuple[str, ...]) -> str:
+def few_names(names: tuple[str, ...]) -> str:
     """A few names and how many more.
 
-    >>> join_names(("a", "b")), join_names(("a", "b", "c", "d", "e", "f"))
+    >>> few_names(("a", "b")), few_names(("a", "b", "c", "d", "e", "f"))
     ('a, b', 'a, b, c, d and 2 more')
     """
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
