@@ -3,7 +3,8 @@
 import gc
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from unittest import mock
 
 import pytest
@@ -78,9 +79,16 @@ def no_plugins(own_environment: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def small_disk() -> Iterator[None]:
-    """No file of this process may grow beyond 2 kB."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+def small_disk() -> Callable[[], AbstractContextManager[None]]:
+    """``with small_disk():`` no file of this process may grow beyond 2 kB, not even the log that pytest writes."""
+
+    @contextmanager
+    def limited() -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limited

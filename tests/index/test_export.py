@@ -85,14 +85,13 @@ def test_the_command_says_so_too(tmp_path, capsys, key, said):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_an_export_that_finds_no_room_leaves_the_one_of_before(tmp_path, request, target):
+def test_an_export_that_finds_no_room_leaves_the_one_of_before(tmp_path, small_disk, target):
     if target == "faiss":
         pytest.importorskip("faiss")
     write_codes(CODES, target, tmp_path, r=13)
     (codes,) = (file for file in tmp_path.iterdir() if file.stem == "codes")
     before = codes.read_bytes()
-    request.getfixturevalue("small_disk")
-    with pytest.raises(OSError, match=f"File too large: '.*{codes.name}'"):
+    with small_disk(), pytest.raises(OSError, match=f"File too large: '.*{codes.name}'"):
         write_codes(RNG.integers(0, 256, (5000, 2), np.uint8), target, tmp_path)
     assert codes.read_bytes() == before and not list(tmp_path.glob(".*"))
 

@@ -1,18 +1,21 @@
 """A file is written whole or not at all: a full disk costs neither the file of before nor a half of a new one."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from ohash.runtime.files import replacing, write_file
 
+SmallDisk = Callable[[], AbstractContextManager[None]]
 
-@pytest.mark.usefixtures("small_disk")
-def test_what_does_not_fit_is_named_and_leaves_the_file_of_before(tmp_path: Path) -> None:
+
+def test_what_does_not_fit_is_named_and_leaves_the_file_of_before(tmp_path: Path, small_disk: SmallDisk) -> None:
     file = tmp_path / "run.html"
     write_file(file, "finished")
-    with pytest.raises(OSError, match=r"too large: '.*run\.html'"):
+    with small_disk(), pytest.raises(OSError, match=r"too large: '.*run\.html'"):
         write_file(file, "x" * 10_000)
     assert file.read_text() == "finished" and list(tmp_path.iterdir()) == [file]
 
