@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.live import chips, followers, introduction, on_charts, page, rail, sharing, transport
+from ohash.ui.live import chips, followers, headline, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices, present
 from ohash.ui.session import address, live_run, tab
@@ -27,7 +27,7 @@ notices.show_warnings(session)
 # Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
 # disappears, whose last message would then count as a choice.
 with present.stage(session, "desk"):
-    introduction.show()
+    headline.show_introduction()
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()
     left, right = st.columns([1, 4])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ohash.models import registry
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from tests.plugin_registry import forget_plugins
 
 # How long an example takes tells of the machine and its load, not of the code.

@@ -28,14 +28,12 @@ from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count,
 from ohash.core import validation
 from ohash.engine.narrative import amount, duration
 from ohash.models.registry import find
-from ohash.paper.claims import CLAIMS
-from ohash.paper.commits import trace_commits
+from ohash.paper.claims import CLAIMS, record_intervals
 from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
-from ohash.paper.provenance import MOST_LISTED, figure_sources, sources
-from ohash.paper.recorded_intervals import record_intervals
+from ohash.paper.provenance import MOST_LISTED, figure_sources, sources, trace_commits
 from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.runtime.files import write_file

@@ -53,8 +53,7 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
-from ohash.runtime.files import write_file
-from ohash.runtime.folders import home
+from ohash.runtime.files import home, write_file
 from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams

@@ -9,14 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ohash.comparison.chance import chance_text, random_remark
 from ohash.comparison.equal_bytes import (
     Code,
     budget,
+    chance_text,
     codes_within_budget,
     indistinguishable_by_recall,
     indistinguishable_by_truth,
     leaders,
+    random_remark,
     recall_gap,
     truth_gap,
 )

@@ -11,7 +11,7 @@ from ohash.engine.fitting import Fitter
 from ohash.engine.history import History
 from ohash.engine.params import from_json
 from ohash.engine.run import Run
-from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.files import read_archive, write_archive
 from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset
 

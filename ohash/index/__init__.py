@@ -1,7 +1,7 @@
 """Search in binary codes, and their export.
 
-`HammingIndex` finds exact neighbours by a scan or by multi-index hashing: `searcher` does both, `planner` decides by
-`cost_model`. `export` writes codes for faiss, pgvector and Milvus, and an encoder in plain NumPy.
+`HammingIndex` finds exact neighbours by a scan or by multi-index hashing: `searcher` does both, and says what
+each costs; `planner` decides. `export` writes codes for faiss, pgvector and Milvus, and an encoder in plain NumPy.
 """
 
 from typing import TYPE_CHECKING

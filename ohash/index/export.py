@@ -37,8 +37,7 @@ from ohash.index.engines.base import CodeFacts, page_text
 from ohash.index.engines.faiss import binary_index
 from ohash.index.engines.pgvector import bit_strings
 from ohash.models.base import LinearHasher, OnlineHasher
-from ohash.runtime.archive import save_arrays
-from ohash.runtime.files import replacing, write_file
+from ohash.runtime.files import replacing, save_arrays, write_file
 from ohash.runtime.frames import Arrays
 
 TARGETS = tuple(engines())

@@ -22,8 +22,7 @@ from ohash.core.arrays import Numbers
 from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
-from ohash.runtime.archive import save_arrays
-from ohash.runtime.files import replacing, write_file
+from ohash.runtime.files import replacing, save_arrays, write_file
 from ohash.runtime.frames import Arrays
 
 PAGE = """\

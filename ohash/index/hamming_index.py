@@ -23,12 +23,11 @@ from ohash.index.bit_words import (
     replace_bits,
     words_from_codes,
 )
-from ohash.index.cost_model import UNLIMITED
 from ohash.index.export import accepted_bitorder, write_codes
 from ohash.index.planner import SearchPlanner
 from ohash.index.scan import ROW_BITS
-from ohash.index.searcher import Searcher, Values
-from ohash.runtime.archive import read_archive, write_archive
+from ohash.index.searcher import UNLIMITED, Searcher, Values
+from ohash.runtime.files import read_archive, write_archive
 
 
 @dataclass(frozen=True, eq=False)

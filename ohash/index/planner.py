@@ -3,10 +3,9 @@
 import numpy as np
 
 from ohash.index.bit_words import Words
-from ohash.index.cost_model import MARGIN, MIN_ITEMS, PILOTS
 from ohash.index.multi_index_kernels import ITEMS, LEVEL, LOOKUPS
 from ohash.index.scan import ROW_BITS
-from ohash.index.searcher import Searcher, Values
+from ohash.index.searcher import MARGIN, MIN_ITEMS, PILOTS, Searcher, Values
 
 # What a kind of query is remembered by: "k" or "radius", its value, and how models are combined.
 QueryKind = tuple[str, int, int]

@@ -16,7 +16,7 @@ from ohash.core.codes import Codes
 from ohash.models.base import HasherSpec, LinearHasher
 from ohash.models.contract_cases import BITS, COLUMNS, PAIRS, ROWS, Case, ContractError, contents
 from ohash.models.storage import FORMAT, save
-from ohash.runtime.archive import read_archive
+from ohash.runtime.files import read_archive
 
 SLOW = 500  # pairs or points per second of processor time
 CALLED = {"pairs": "learn", "points": "learn_points", "chunks": "learn_points", "batch": "fit"}

@@ -11,7 +11,7 @@ from typing import Any
 from ohash.core.features import FeatureMap
 from ohash.models import registry
 from ohash.models.base import OnlineHasher
-from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.files import read_archive, write_archive
 from ohash.runtime.frames import Frame
 
 FORMAT = 1

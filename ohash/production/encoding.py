@@ -21,8 +21,15 @@ import numpy as np
 
 from ohash.index.export import concatenate_models
 from ohash.models.storage import load, refuse_untrained
-from ohash.production.partitions import Partition, list_partitions, read_batches
-from ohash.production.places import list_files, open_place, read_bytes, write_bytes
+from ohash.production.partitions import (
+    Partition,
+    list_files,
+    list_partitions,
+    open_place,
+    read_batches,
+    read_bytes,
+    write_bytes,
+)
 from ohash.production.price import encode_vectors
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool

@@ -1,7 +1,7 @@
 """A data set of any size as partitions: row groups of Parquet files, or fragments of a Lance data set.
 
 A partition is plain JSON, so that it can be sent to a worker. Batches of a few thousand rows are all that is ever in
-memory.
+memory. Folders are paths on this machine, or any URL that fsspec knows, such as s3://bucket/folder.
 """
 
 import importlib
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.production.places import list_files, open_place
 from ohash.streams.readers.table import ID_NAMES
 
 PARTITION_ROWS = 500_000  # row groups are joined up to this many rows
@@ -167,3 +166,41 @@ def _lance_fragments(place: str) -> Iterator[tuple[str, tuple[int, ...], int, An
 def _lance_batches(partition: Partition, columns: list[str], size: int) -> Iterator[Any]:
     fragment = _lance().dataset(partition.place).get_fragment(partition.groups[0])
     yield from fragment.to_batches(columns=columns, batch_size=size)
+
+
+def open_place(place: str) -> tuple[Any, str]:
+    """(a file system of pyarrow, the path in it)."""
+    from pyarrow import fs  # noqa: PLC0415
+
+    if "://" not in place:
+        return fs.LocalFileSystem(), place
+    try:
+        fsspec: Any = importlib.import_module("fsspec")
+        system, path = fsspec.core.url_to_fs(place)
+    except ImportError as error:
+        raise ValueError(f'{place} needs fsspec: python3 -m pip install "ohash[object-storage]" ({error})') from error
+    except ValueError as error:
+        raise ValueError(f"{place} is no place that fsspec knows: {error}") from error
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+
+
+def list_files(system: Any, folder: str) -> dict[str, int]:
+    """Sizes in bytes of all files under a folder, by their path within it; nothing if it is not there."""
+    from pyarrow import fs  # noqa: PLC0415
+
+    entries = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+    start = len(folder.rstrip("/")) + 1
+    return {info.path[start:]: info.size for info in sorted(entries, key=lambda one: one.path) if info.is_file}
+
+
+def read_bytes(system: Any, path: str) -> bytes:
+    """A whole file."""
+    with system.open_input_stream(path) as stream:
+        return bytes(stream.read())
+
+
+def write_bytes(system: Any, path: str, content: bytes) -> None:
+    """A whole file; the folder is made."""
+    system.create_dir(path.rpartition("/")[0] or ".", recursive=True)
+    with system.open_output_stream(path) as stream:
+        stream.write(content)

@@ -17,8 +17,7 @@ import numpy as np
 
 from ohash.core.arrays import Floats
 from ohash.production.follower import Follower
-from ohash.runtime.files import write_file
-from ohash.runtime.folders import home
+from ohash.runtime.files import home, write_file
 
 EVERY_SECONDS = 1.0
 SILENT_SECONDS = 10.0  # without a sign of life

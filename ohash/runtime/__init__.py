@@ -2,8 +2,8 @@
 
 `compile` and `kernel_cache` for kernels, `threads` and `clock` for CPU time, `background` for the one thread engine,
 `worker`, `worker_process` and `pool` for other processes, `frames` for what they send, `progress` for work in small
-steps and long fits, `archive`, `files` and `folders` for files, `environment` for what a result was made with, `lazy`
-for names that are imported when they are used, `once` for what a process makes at its first use.
+steps and long fits, `files` for folders, whole files and archives, `environment` for what a result was made with,
+`lazy` for what is imported or made at its first use.
 """
 
 from typing import TYPE_CHECKING
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from ohash.runtime import lazy
 
 if TYPE_CHECKING:
-    from ohash.runtime.archive import read_archive, write_archive
     from ohash.runtime.background import Background
     from ohash.runtime.clock import Clock, working_seconds
-    from ohash.runtime.folders import home
+    from ohash.runtime.files import home, read_archive, write_archive
     from ohash.runtime.frames import read_frame, write_frame
     from ohash.runtime.pool import WorkerPool
     from ohash.runtime.progress import drain
@@ -33,11 +32,11 @@ __getattr__, __dir__ = lazy.attach(
         "Worker": "worker",
         "WorkerPool": "pool",
         "drain": "progress",
-        "home": "folders",
-        "read_archive": "archive",
+        "home": "files",
+        "read_archive": "files",
         "read_frame": "frames",
         "working_seconds": "clock",
-        "write_archive": "archive",
+        "write_archive": "files",
         "write_frame": "frames",
     },
 )

@@ -1,12 +1,48 @@
-"""Files that are written whole or not at all: on a full disk, or after a kill, the file of before is still there."""
+"""Files of ours: in which folders, how they are written, and how arrays are kept in them.
 
+Folders: in OHASH_HOME, else where this system keeps a user's data and cache. A file is written whole or not at all: on
+a full disk, or after a kill, the file of before is still there. An archive is one .npz without pickle, plain values as
+JSON inside.
+"""
+
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
+import platformdirs
+
+from ohash.runtime.frames import Arrays
+
+HOME = "OHASH_HOME"
+APP = "ohash"
+
+
+def home() -> Path:
+    """The folder of runs, sweeps and models; it need not exist yet.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {HOME: "/data/lab"}):
+    ...     home().as_posix(), cache_folder().as_posix()
+    ('/data/lab', '/data/lab/cache')
+    """
+    return _chosen_folder() or platformdirs.user_data_path(APP, appauthor=False)
+
+
+def cache_folder() -> Path:
+    """The folder of features and radii that were computed once; it need not exist yet."""
+    chosen = _chosen_folder()
+    return chosen / "cache" if chosen else platformdirs.user_cache_path(APP, appauthor=False)
+
+
+def _chosen_folder() -> Path | None:
+    name = os.environ.get(HOME, "").strip()
+    return Path(name).expanduser() if name else None
 
 
 @contextmanager
@@ -43,3 +79,46 @@ def write_file(path: str | Path, content: str | bytes | memoryview) -> None:
     """Write a file whole or not at all; text as UTF-8."""
     with replacing(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def save_arrays(file: BinaryIO, arrays: Arrays) -> None:
+    """Arrays as .npz. Objects, which would be pickled, are refused; NumPy 2.1 cannot be told to."""
+    objects = [name for name, array in arrays.items() if np.asarray(array).dtype.hasobject]
+    if objects:
+        raise ValueError(f"arrays must hold numbers, truth values or text, got objects in {', '.join(objects)}")
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
+    """Write header and arrays; an interrupted write leaves the old file."""
+    with replacing(path) as file:
+        save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
+
+
+def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a `what` ("model", "run") of this format version; anything else is a ValueError."""
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                header = json.loads(str(archive["header"]))
+                arrays = {name: archive[name] for name in archive.files if name != "header"}
+            format_ = header["format"]
+        except Exception as error:  # a damaged archive fails in a dozen ways, and numpy's advice is to allow pickle
+            raise ValueError(
+                f"path must be {_a(what)} saved by ohash, got {path}, which is foreign or damaged "
+                f"({type(error).__name__}); save it again with .save(path)"
+            ) from error
+    kind = header.get("what", "model")
+    if kind != what:
+        raise ValueError(
+            f"path must be {_a(what)} saved by ohash, got {path}, which holds {_a(kind)}; name another file"
+        )
+    if format_ != version:
+        raise ValueError(
+            f"path must be {_a(what)} of format {version}, got {path}, of format {format_}; use the ohash it is from"
+        )
+    return header, arrays
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"

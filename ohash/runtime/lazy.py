@@ -1,8 +1,13 @@
-"""Names of a package that are imported when they are first asked for."""
+"""What is made when it is first asked for: names that a package imports, and things that a process has once."""
 
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def attach(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -19,3 +24,25 @@ def attach(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], ob
         return sorted({*vars(sys.modules[package]), *modules})
 
     return find, names
+
+
+def once_per_process(make: Callable[[], T]) -> Callable[[], T]:
+    """`make`, called at the first call only; later ones cost nothing.
+
+    >>> count = iter(range(9))
+    >>> first = once_per_process(lambda: next(count))
+    >>> first(), first()
+    (0, 0)
+    """
+    made: list[T] = []
+    lock = threading.Lock()
+
+    @wraps(make)
+    def get() -> T:
+        if not made:
+            with lock:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from ohash.engine.params import from_json
 from ohash.engine.snapshot import Snapshot, to_frame, to_snapshot
 from ohash.models import registry
-from ohash.runtime.folders import HOME, home
+from ohash.runtime.files import HOME, home
 from ohash.runtime.frames import Arrays, Frame
 from ohash.store import trash
 from ohash.store.listing import RunRow, make_row_from

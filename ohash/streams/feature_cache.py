@@ -1,6 +1,6 @@
 """Arrays computed once and kept in the user's cache as memory-mapped .npy, written atomically, with a checksum.
 
-They lie in `ohash.runtime.folders.cache_folder`. A damaged file is built again.
+They lie in `ohash.runtime.files.cache_folder`. A damaged file is built again.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array
-from ohash.runtime.folders import HOME, cache_folder
+from ohash.runtime.files import HOME, cache_folder
 
 BYTES_PER_READ = 2**24
 # Images between two reports of progress.

@@ -17,7 +17,7 @@ from ohash.engine.run import Run
 from ohash.models import hashers
 from ohash.models.registry import ABSENT
 from ohash.paper.settings import EMBEDDED, LABELLED
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.streams.registry import load_by_key
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import ohash
 from ohash.core.codes import Codes, pack
 from ohash.evaluation.code_table import CodeTable
-from ohash.index.cost_model import UNLIMITED
 from ohash.index.planner import SearchPlanner
+from ohash.index.searcher import UNLIMITED
 from tests.evaluation.reference import keys, stable
 from tests.evaluation.strategies import cases
 

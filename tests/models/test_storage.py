@@ -10,7 +10,7 @@ import pytest
 import ohash
 from ohash.models import storage
 from ohash.models.quantizers.lsh import LSH, LSHParams
-from ohash.runtime import archive
+from ohash.runtime import files
 from tests.core.reference import random_stream
 
 X, AT_I, AT_J, S = random_stream(1, d=6, pairs=200)
@@ -246,7 +246,7 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(saved, monkeyp
             file.write(b"PK\x03\x04 half a file")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(archive.np, "savez", savez)
+    monkeypatch.setattr(files.np, "savez", savez)
     with pytest.raises(KeyboardInterrupt):
         ohash.OH(r=8).save(saved)
     assert saved.read_bytes() == before
@@ -263,7 +263,7 @@ def test_a_reader_sees_the_old_file_or_the_new_one_never_half_of_one(saved, monk
         real(file, **arrays)
         seen.append(state_of(ohash.load(saved)))
 
-    monkeypatch.setattr(archive.np, "savez", savez)
+    monkeypatch.setattr(files.np, "savez", savez)
     ohash.OH(r=8).save(saved)
     assert seen == [old]
     assert ohash.load(saved).r == 8

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from ohash.paper.claims import CLAIMS
+from ohash.paper.claims import CLAIMS, compute_intervals
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL
-from ohash.paper.recorded_intervals import compute_intervals
 from ohash.paper.recording import read_recording
 from ohash.store.store import Store
 

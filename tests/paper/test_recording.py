@@ -11,13 +11,12 @@ from ohash.cli import paper as cli
 from ohash.cli.main import main
 from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper import figures
-from ohash.paper.claims import CLAIMS
+from ohash.paper.claims import CLAIMS, record_intervals
 from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
 from ohash.paper.provenance import figure_commits, sources
-from ohash.paper.recorded_intervals import record_intervals
 from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.plots.paper import charts

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.live.axes import AxisRanges
 from ohash.plots.renderers.echarts import option
 from ohash.plots.renderers.responsive import FULL_SCREEN, LARGER, WIDTHS, wrap
 from ohash.plots.theme import SIZE_STAGE

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from ohash.runtime.archive import read_archive, save_arrays, write_archive
+from ohash.runtime.files import read_archive, save_arrays, write_archive
 
 
 def test_what_is_written_is_read_and_nothing_else(tmp_path):

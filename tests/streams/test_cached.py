@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.runtime.folders import cache_folder
+from ohash.runtime.files import cache_folder
 from ohash.streams.feature_cache import cached_gist, cached_rows, report_progress_to
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)

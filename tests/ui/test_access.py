@@ -9,7 +9,7 @@ from ohash.cli import lab
 from ohash.engine.export import Files
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.store.store import Store, StoreError
 from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import Dataset

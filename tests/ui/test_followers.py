@@ -17,7 +17,7 @@ import ohash
 from ohash.production.follower import FollowOptions
 from ohash.production.sources import FileSource
 from ohash.production.watch import Watch, key_of, read_watched
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.ui.session.access import KEY
 from tests.ui.live_app import APP, opened, until
 

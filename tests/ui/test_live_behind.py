@@ -7,7 +7,7 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.ui.live import reference_runs, sharing
-from ohash.ui.session import earlier_runs, live_run
+from ohash.ui.session import live_run
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
 
@@ -38,7 +38,7 @@ def test_a_reference_of_other_data_says_so() -> None:
     session = session_of(app)
     last = live_run.runner(session).snapshot()
     assert last is not None
-    earlier_runs.pin(session, last, "OH on test queries")
+    session.pin(last, "OH on test queries")
     earlier = session.earlier[-1]
     elsewhere = replace(last, params=experiment("moons", "oh"))
     assert reference_runs._pinned(earlier, last).label == "pinned: OH on test queries"

@@ -19,7 +19,7 @@ from ohash.paper.protocol import PROFILES, QUICK
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.tables import figure_table
 from ohash.plots.paper import charts, figure_styles
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution

@@ -14,7 +14,7 @@ from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot, to_frame
 from ohash.plots.runs import overlay, parallel_axes, parallel_option, runs_in_boxes
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution

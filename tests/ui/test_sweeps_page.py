@@ -12,7 +12,7 @@ from ohash.engine.params import experiment
 from ohash.models import registry
 from ohash.plots import sweeps as charts
 from ohash.plots.renderers.plotly import figure, heat_figure
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution

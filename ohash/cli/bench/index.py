@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 import ohash
 from ohash.cli.bench.results import Results
-from ohash.index.cost_model import UNLIMITED, CostModel
 from ohash.index.multi_index_kernels import LEVEL
+from ohash.index.searcher import UNLIMITED, CostModel
 
 Codes = npt.NDArray[np.uint8]
 R, KS, QUERIES, BLOCK = 64, (1, 10, 100), 64, 65536

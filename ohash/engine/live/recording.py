@@ -16,7 +16,7 @@ from ohash.engine.moments import rows_until
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.files import read_archive, write_archive
 from ohash.runtime.frames import Arrays
 
 FORMAT = 1

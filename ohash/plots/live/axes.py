@@ -1,8 +1,12 @@
-"""What every chart of a run shares: the pair axis, the marks upon it, the parameters in force, the empty state."""
+"""What every chart of a run shares: the pair axis, the marks upon it, the parameters in force, the empty state.
+
+`AxisRanges` keeps the ends of axes during a run: they grow and do not snap back.
+"""
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +17,10 @@ from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
 from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark
+from ohash.plots.layout import limits
 
 Floats = npt.NDArray[Any]
+Which = Literal["x", "y"]
 NOTHING_YET = "Nothing measured yet."
 NO_UPDATE_YET = "No pair has needed an update so far."
 COARSE = (1.0, 2.0, 5.0, 10.0)
@@ -141,3 +147,30 @@ def first(column: Floats) -> float:
     """The first finite value; NaN if there is none."""
     finite = column[np.isfinite(column)]
     return float(finite[0]) if len(finite) else math.nan
+
+
+class AxisRanges:
+    """The widest range that each axis of a run has had."""
+
+    def __init__(self) -> None:
+        """Of a run that begins."""
+        self._widest: dict[tuple[str, Which, str, str], tuple[float, float]] = {}
+
+    def widen(self, key: str, chart: Chart, *, remember: bool = True) -> Chart:
+        """The chart on axes that are at least as wide as before.
+
+        Without `remember` its range does not count later: the shares of the first few pairs reach 100 %.
+        """
+        if chart.empty:
+            return chart
+        return replace(chart, x=self._axis(key, "x", chart, remember), y=self._axis(key, "y", chart, remember))
+
+    def _axis(self, key: str, which: Which, chart: Chart, remember: bool) -> Axis:
+        axis: Axis = getattr(chart, which)
+        name = key, which, axis.label, axis.scale  # another score or scale has its own
+        lo, hi = limits(chart, which)
+        low, high = self._widest.get(name, (lo, hi))
+        ends = min(lo, low), max(hi, high)
+        if remember:
+            self._widest[name] = ends
+        return replace(axis, lo=ends[0], hi=ends[1])

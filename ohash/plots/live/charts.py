@@ -11,8 +11,8 @@ from dataclasses import replace
 from ohash.engine.judge import truth_column
 from ohash.engine.observer import WINDOW
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Chart
+from ohash.plots.live.axes import AxisRanges
 from ohash.plots.live.other_runs import Ghost, comparable, ghost_of
 from ohash.plots.live.scores import SCORES, both_truths, prequential, quality, stale_gap
 from ohash.plots.live.stream import hills, loss, tau, tau_quantiles, update_rate

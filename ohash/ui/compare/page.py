@@ -25,7 +25,7 @@ from ohash.ui.compare import cards
 from ohash.ui.parts import background_work
 from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
 from ohash.ui.parts.sharing import file_stem
-from ohash.ui.session import comparisons, earlier_runs, live_run, view_state
+from ohash.ui.session import comparisons, live_run, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.fragments import fragment
@@ -320,5 +320,5 @@ def _pin(session: Session, runner: ComparisonRunner, at: int) -> None:
     with runner.between_steps():
         now = method_run.run.snapshot("done" if method_run.done else "left")
     name = runner.comparison.names[at]
-    earlier_runs.pin(session, now, f"{name} on {now.params.run.judged_by} queries")
+    session.pin(now, f"{name} on {now.params.run.judged_by} queries")
     st.toast(f"{name} is now the reference on Live.", icon=":material/keep:")

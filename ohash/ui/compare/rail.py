@@ -18,8 +18,8 @@ from ohash.comparison.params import (
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
+from ohash.ui.parts.catalogue import describe_supervision, show_card, with_absent
 from ohash.ui.parts.controls import OnCommit, control
-from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import comparisons, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, slot

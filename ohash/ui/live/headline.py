@@ -1,7 +1,10 @@
-"""The sentence above the charts: what is happening, in words; the numbers are on the charts."""
+"""The words above the charts: two sentences for someone new to hash codes, and what is happening in this run."""
 
+import html
 import math
 from dataclasses import replace
+
+import streamlit as st
 
 from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
@@ -9,8 +12,27 @@ from ohash.engine.narrative import change_since_start, headline, learning_phrase
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.plots.glossary import with_cards
 from ohash.ui.live import reference_runs
 from ohash.ui.session.session import Session
+
+WHAT = (
+    "A hash code is a short row of bits that stands for an item; items with similar bits are found fast. Here codes "
+    "learn from pairs, live: similar pairs (blue) draw together, dissimilar ones (orange) move apart."
+)
+# Where one learns what a code is: the words, the page, and its entry in the menu, which keeps the session.
+LESSON = "See codes form", "learn", 'header a[href$="/learn"]'
+
+
+def show_introduction() -> None:
+    """What a hash code is, the way to the Learn page, and a button that closes it; page.js does the rest."""
+    title, path, entry = LESSON
+    with st.container(key="intro"):
+        st.html(
+            f'<aside class="ohash-intro" aria-label="Introduction"><p>{with_cards(WHAT)}</p>'
+            f'<a class="lesson" href="{path}" target="_self" data-press="{html.escape(entry)}">{html.escape(title)}</a>'
+            "<button>Got it</button></aside>"
+        )
 
 
 def sentence(session: Session, now: Snapshot | None, state: str) -> str:

@@ -16,9 +16,9 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
-from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
+from ohash.plots.live.axes import AxisRanges
 from ohash.ui.live import crowd, headline, reference_runs
 from ohash.ui.live.drawings import chart_switches, drawings_of, frame_of, notes_html, stream_charts
 from ohash.ui.live.numbers import headline_html, numbers_html

@@ -14,8 +14,8 @@ from ohash.models.online.mmoh import MMOHParams
 from ohash.models.online.oh_params import USUAL_C, OHParams
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
+from ohash.ui.parts.catalogue import describe_supervision, show_card, with_absent
 from ohash.ui.parts.controls import OnCommit, control
-from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import feed, live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import draw_instead, fragment

@@ -1,16 +1,20 @@
-"""The data sets of a session: the user's own and those that are installed; and the select box that lists them."""
+"""What can be chosen: data sets, the user's own and those installed, and methods with what they learn from."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
+from ohash.comparison.results import supervision_text
 from ohash.engine.params import OWN
+from ohash.models.base import HasherSpec
+from ohash.models.registry import ABSENT
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.feature_cache import report_progress_to
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import access
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import distinct, on_choice, slot
 
 GROUPS = {
@@ -102,3 +106,22 @@ def load(session: Session, key: str) -> Dataset | None:
         return None
     finally:
         place.empty()
+
+
+def describe_supervision(title: str, spec: HasherSpec) -> str:
+    """A method's title, what it learns from, and the package it needs if that is missing."""
+    needs = f" · needs {spec.needs}" if spec.missing else ""
+    return f"{title} · {supervision_text(spec.supervision)}{needs}"
+
+
+def with_absent(text: str) -> str:
+    """The help of a list of methods: `text`, and which methods are not in the list and why."""
+    return "\n\n".join([text, *(escape_markdown(str(absent)) for absent in ABSENT)])
+
+
+def show_card(spec: HasherSpec) -> None:
+    """Where a method comes from, what it was made for, how it differs from the original, what it was compared with."""
+    differs = f"Differs from the original: {spec.differs}" if spec.differs else ""
+    for text in (f"{spec.cite}." if spec.cite else "", f"Made for {spec.features_text}.", differs, spec.checked_text):
+        if text:
+            st.caption(escape_markdown(text))

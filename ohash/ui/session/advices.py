@@ -3,7 +3,7 @@
 from ohash.advice.params import FIRST_DATASET, AdviceParams
 from ohash.advice.runner import AdviceRunner
 from ohash.engine.params import OWN
-from ohash.runtime.once import once_per_process
+from ohash.runtime.lazy import once_per_process
 from ohash.ui.session import own_data
 from ohash.ui.session.comparisons import MAX_COMPARISONS
 from ohash.ui.session.hub import Hub

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from ohash.engine.judge import truth_column
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.axis_ranges import AxisRanges
+from ohash.plots.live.axes import AxisRanges
 
 PATH = "/ohash-pictures"
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}  # of clicks, hit@10 stands in the place of mAP

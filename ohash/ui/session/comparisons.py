@@ -6,7 +6,7 @@ from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import OWN
-from ohash.runtime.once import once_per_process
+from ohash.runtime.lazy import once_per_process
 from ohash.ui.session import own_data
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session

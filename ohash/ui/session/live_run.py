@@ -15,10 +15,10 @@ from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
-from ohash.runtime.once import once_per_process
+from ohash.runtime.lazy import once_per_process
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.streams.samples import sample_folder
-from ohash.ui.session import earlier_runs, own_data
+from ohash.ui.session import own_data
 from ohash.ui.session.address import IGNORED, warnings_of
 from ohash.ui.session.broadcast import Drawings
 from ohash.ui.session.hub import Hub
@@ -99,7 +99,7 @@ def commit(
     if begun is not None:
         session.difference = difference(begun.before, params.with_current_values())
     elif last is not None and last.t > 0:
-        earlier_runs.remember(session, last, keep_ghost=keep_ghost)
+        session.remember(last, keep_ghost=keep_ghost)
         # with the same changes, those still due will happen again: compare with all of them applied
         until = None if params.changes == session.params.changes else last.t
         session.difference = (
@@ -237,7 +237,7 @@ def run_stored(session: Session, now: Snapshot, params: ExperimentParams) -> Non
     commit(session, params)
     scores = now.checkpoints.get("map")
     if scores is not None and len(scores):  # a run that failed, or whose file is damaged, has none
-        earlier_runs.pin(session, now, f"stored, mAP {scores[-1]:.3f}")
+        session.pin(now, f"stored, mAP {scores[-1]:.3f}")
 
 
 def remember_live_run(session: Session) -> str:
@@ -245,7 +245,7 @@ def remember_live_run(session: Session) -> str:
     last = latest_snapshot(session)
     if last is None or last.t == 0:
         return ""
-    earlier_runs.remember(session, last, keep_ghost=False)
+    session.remember(last, keep_ghost=False)
     return session.earlier[-1].key
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import streamlit as st
 
 from ohash.engine.snapshot import Snapshot
-from ohash.runtime.folders import home
+from ohash.runtime.files import home
 from ohash.store.listing import ENDED, LIVE, RunRow, make_row
 from ohash.store.store import Store
 from ohash.sweeps.files import list_sweeps
-from ohash.ui.session import earlier_runs, live_run
+from ohash.ui.session import live_run
 from ohash.ui.session.access import is_owner, require_owner
-from ohash.ui.session.session import Session
+from ohash.ui.session.session import Session, key_of
 
 MAX_LISTED = 1000
 SAVED = "saved"  # after the state of a run that is stored on disk
@@ -54,12 +54,12 @@ class SessionRuns:
 
     def delete(self, keys: Iterable[str]) -> None:
         """Forget earlier runs; the live one stays."""
-        earlier_runs.forget(self._session, set(keys) - {LIVE})
+        self._session.forget(set(keys) - {LIVE})
 
     def live_key(self) -> str:
         """The key under which the finished live run is stored; "" while it runs."""
         now = live_run.latest_snapshot(self._session)
-        return "" if now is None or now.state not in ENDED else earlier_runs.key_of(now)
+        return "" if now is None or now.state not in ENDED else key_of(now)
 
     def _all(self) -> dict[str, Snapshot]:
         runs = {run.key: run.now for run in self._session.earlier}

@@ -10,12 +10,16 @@ from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import Files
 from ohash.engine.live.pace import Pace
 from ohash.engine.live.runner import Runner
+from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.live.charts import Ghost
+from ohash.models import registry as methods
+from ohash.plots.live.charts import Ghost, ghost_of
 from ohash.streams.dataset import Dataset
 
 LONGEST_GAP = 2.0  # seconds between two frames that still count as watching
+MAX_GHOSTS = 5  # runs drawn behind the live one
+MAX_EARLIER_RUNS = 50
 
 
 @dataclass
@@ -49,6 +53,11 @@ class EarlierRun:
     key: str
     label: str
     now: Snapshot
+
+
+def key_of(now: Snapshot) -> str:
+    """The name of a run: its experiment, and how far it went."""
+    return f"{now.params.key()}-{now.t}"
 
 
 @dataclass
@@ -124,3 +133,24 @@ class Session:
     advice: AdviceParams | None = None
     advice_runner: AdviceRunner | None = None
     advice_resting: bool = False
+
+    def remember(self, last: Snapshot, *, keep_ghost: bool) -> None:
+        """Add a run to the earlier ones and, if wanted, draw it behind the next run."""
+        label = f"{methods.find(last.params.method).title} on {title_of(last.params)}"
+        self._add(EarlierRun(key_of(last), label, last))
+        if keep_ghost:
+            self.ghosts = [*self.ghosts, ghost_of(last, label)][-MAX_GHOSTS:]
+
+    def pin(self, now: Snapshot, name: str) -> None:
+        """Draw a run on Live as the reference."""
+        self._add(EarlierRun(key_of(now), name, now))
+        self.pinned = key_of(now)
+
+    def forget(self, keys: set[str]) -> None:
+        """Delete earlier runs."""
+        self.earlier = [run for run in self.earlier if run.key not in keys]
+        if self.pinned in keys:
+            self.pinned = ""
+
+    def _add(self, new: EarlierRun) -> None:
+        self.earlier = [*(run for run in self.earlier if run.key != new.key), new][-MAX_EARLIER_RUNS:]

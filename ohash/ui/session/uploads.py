@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from ohash.engine.export import Files
-from ohash.runtime.folders import home
+from ohash.runtime.files import home
 from ohash.streams.dataset import Dataset
 from ohash.ui.session import access
 from ohash.ui.workarounds.browser import browser_token

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from ohash.runtime.once import once_per_process
+from ohash.runtime.lazy import once_per_process
 
 
 def test_threads_that_ask_at_once_get_the_same():
