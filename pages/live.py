@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.live import chips, followers, headline, on_charts, page, rail, sharing, transport
+from ohash.ui.live import chart_switches, chips, followers, headline, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices, present
 from ohash.ui.session import address, live_run, tab
@@ -35,7 +35,7 @@ with present.stage(session, "desk"):
         row = st.container(key="chips_row")
     with right, st.container(key="moving"):  # first: the browser fetches the chart library when it sees a chart
         page.live_area(session)
-        on_charts.switches(session)
+        chart_switches.show(session)
     with top:
         transport.presets(session)
         sharing.buttons(session)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ohash.ui.live import followers
 from ohash.ui.parts import items, notices
-from ohash.ui.runs import actions, comparison, filters, table
+from ohash.ui.runs import actions, comparison, filters, run_list
 from ohash.ui.session import access, address, live_run, run_store, tab
 
 items.apply()
@@ -39,7 +39,7 @@ st.caption(
 view = filters.choose_view(lines)
 if not view.lines:
     st.markdown("No run passes these filters.")
-chosen = table.show_table(session, view) if view.lines else []
+chosen = run_list.show_table(session, view) if view.lines else []
 selected, unreadable = store.read(chosen)
 actions.actions(session, store, selected, unreadable)
 actions.ask_deletion(session, store)

@@ -12,7 +12,7 @@ from ohash.paper.figures import FIGURES
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES
-from ohash.paper.recording import read_recording
+from ohash.paper.recorded_results import read_recording
 from ohash.paper.tables import claims_table, data_table, figure_table
 from ohash.store.store import Store
 from ohash.sweeps.report import to_latex as sweep_latex

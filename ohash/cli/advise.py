@@ -26,7 +26,7 @@ from ohash.cli.progress import ProgressBar
 from ohash.engine.params import OWN
 from ohash.runtime.files import write_file
 from ohash.streams.registry import datasets, load_by_key
-from ohash.tables import rows_to_csv
+from ohash.table_files import rows_to_csv
 
 POLL_SECONDS = 0.2
 OPTIONS = {"queries": "--queries-per-split", "pairs": "--pairs", "splits": "--splits", "seed": "--seed"}

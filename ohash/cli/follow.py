@@ -24,7 +24,7 @@ from ohash.production.sources import FileSource
 from ohash.production.watch import Watch
 from ohash.runtime.files import write_file
 from ohash.streams.readers.own_data import open_files
-from ohash.tables import to_csv
+from ohash.table_files import to_csv
 
 LIVE = "http://localhost:8501"  # where Streamlit serves unless told otherwise
 

@@ -14,7 +14,7 @@ import textwrap
 
 from ohash.models.base import HasherSpec
 from ohash.models.registry import ABSENT, find, hashers
-from ohash.tables import bibliography
+from ohash.table_files import bibliography
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -34,13 +34,13 @@ from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
 from ohash.paper.provenance import MOST_LISTED, figure_sources, sources, trace_commits
-from ohash.paper.recording import read_recording, write_recording
+from ohash.paper.recorded_results import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.runtime.files import write_file
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost, machine_factor
-from ohash.sweeps.files import save_own_data
+from ohash.sweeps.saving import save_own_data
 
 # Recorded cells, by their cost, that tell how fast this machine is: expensive ones, most of whose time is learning.
 SAMPLED = (0.8, 0.85, 0.9)

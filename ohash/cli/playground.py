@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the files."""
-    from ohash.web.files import standalone  # noqa: PLC0415 (the charts behind it load pandas)
+    from ohash.web.bundle import standalone  # noqa: PLC0415 (the charts behind it load pandas)
 
     if not options.html and not options.handouts:
         raise ValueError("say what to write: --html FILE, --handouts DIR, or both")

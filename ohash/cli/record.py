@@ -5,8 +5,8 @@ The file belongs in sample_data/; record it again when the default preset or the
 
 import argparse
 
+from ohash.engine.live.landing_recording import describe, record
 from ohash.engine.live.presets import PRESETS
-from ohash.engine.live.recording import describe, record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

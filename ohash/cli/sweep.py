@@ -49,7 +49,6 @@ from ohash.store.store import Store, StoreError
 from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import DaskExecutor, InlineExecutor
-from ohash.sweeps.files import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.halving import OUTCOMES, planned_cells
 from ohash.sweeps.report import to_bibtex, to_latex
 from ohash.sweeps.results import (
@@ -64,6 +63,7 @@ from ohash.sweeps.results import (
     place_text,
     to_csv,
 )
+from ohash.sweeps.saving import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.specification import check_datasets, read_sweep
 from ohash.sweeps.sweep import Sweep
 

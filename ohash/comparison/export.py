@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash import tables
+from ohash import table_files
 from ohash.comparison.equal_bytes import budget
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import FLOATS, Gap, gap
@@ -20,7 +20,7 @@ from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.models.registry import plugin_code
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
-from ohash.tables import bibliography, escape_latex
+from ohash.table_files import bibliography, escape_latex
 
 Rows = list[dict[str, Any]]
 TRUTH_COLUMNS = {"map": ("map",), "hit_10": ("hit_10", "mrr", "ndcg_10", "auc_later")}
@@ -177,7 +177,7 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
             groups.append([_cells(rows[at], scored, best if at in rivals else {}) for at in group])
     header = ("method", "supervision", "bits", snapshot.truth_label, "recall@10", r"recall@10, 4$\times$", "bytes")
     caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
-    return "% \\usepackage{booktabs}\n" + tables.to_latex(
+    return "% \\usepackage{booktabs}\n" + table_files.to_latex(
         header, [*groups, [_cells(rows[-1], scored, {})]], caption=caption, align="llrrrrr"
     )
 

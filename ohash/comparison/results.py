@@ -18,7 +18,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
 from ohash.evaluation.ranking import Retrieval
 from ohash.evaluation.significance import seeds_text
-from ohash.notebook import card_html, curves_html
+from ohash.repr_html import card_html, curves_html
 
 Floats = npt.NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from ohash.models.registry import find, plugin_code
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.runtime.files import write_file
-from ohash.tables import to_csv
+from ohash.table_files import to_csv
 
 Columns = dict[str, npt.NDArray[np.float64]]
 

@@ -19,7 +19,7 @@ from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.state import RunState
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
-from ohash.notebook import card_html, curves_html
+from ohash.repr_html import card_html, curves_html
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays, Frame
 

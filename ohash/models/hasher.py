@@ -21,7 +21,7 @@ from ohash.core.features import FeatureMap
 from ohash.core.parameters import unknown_parameter, values_by_name
 from ohash.models import registry
 from ohash.models.storage import save
-from ohash.notebook import bars_html, card_html
+from ohash.repr_html import bars_html, card_html
 from ohash.runtime.frames import Arrays
 
 

@@ -14,7 +14,7 @@ from ohash.paper.method_claims import METHOD_CLAIMS
 from ohash.paper.new_data_claims import NEW_DATA_CLAIMS
 from ohash.paper.protocol import Profile
 from ohash.paper.quality_claims import QUALITY_CLAIMS
-from ohash.paper.recording import Recording, add_intervals, read_recording
+from ohash.paper.recorded_results import Recording, add_intervals, read_recording
 from ohash.paper.theory_claims import THEORY_CLAIMS
 from ohash.store.store import Store
 

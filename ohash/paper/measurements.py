@@ -13,7 +13,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
 from ohash.paper.protocol import Profile, own_kernel, variant
-from ohash.paper.recording import Recording
+from ohash.paper.recorded_results import Recording
 from ohash.paper.settings import Setting, own_settings
 from ohash.store.store import Store
 from ohash.streams import registry

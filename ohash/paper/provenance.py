@@ -16,7 +16,7 @@ from ohash.engine.narrative import amount, duration
 from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.measurements import ROUNDING, Measurements, Repetition
 from ohash.paper.protocol import variant_title
-from ohash.paper.recording import CHANGED, SEVERAL, UNKNOWN, read_recording, write_origins
+from ohash.paper.recorded_results import CHANGED, SEVERAL, UNKNOWN, read_recording, write_origins
 
 DIGITS = 12  # of a commit, as `ohash.runtime.environment` has it
 SAME_RUN = ["key", "values"]  # the scores and CPU times of a cell: no two runs have equal ones

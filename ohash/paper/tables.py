@@ -16,7 +16,7 @@ from ohash.paper.new_data_claims import new_ap
 from ohash.paper.protocol import learns_from, needs_labels, variant_title
 from ohash.paper.settings import EMBEDDED, LABELLED, PAPER_KINDS, TEXTS, Kind, Setting, stand_ins_text
 from ohash.streams import registry as datasets
-from ohash.tables import bibliography, escape_latex, to_latex
+from ohash.table_files import bibliography, escape_latex, to_latex
 
 LINE = 80  # letters that fit on a line of a table, about
 MOST_TEXT = 40  # a longer text counts as this long when columns share the line

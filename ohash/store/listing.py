@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ohash import tables
+from ohash import table_files
 from ohash.engine.export import summary
 from ohash.engine.narrative import title_of
 from ohash.engine.params import QUERIES, ExperimentParams, experiment, flat, rows_of
@@ -151,7 +151,7 @@ def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
             columns[name] += [value] * n
         for name in COLUMNS:
             columns[name] += now.checkpoints.get(name, np.full(n, np.nan)).tolist()
-    return tables.to_csv(columns)
+    return table_files.to_csv(columns)
 
 
 def to_json(several: Sequence[tuple[RunRow, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:

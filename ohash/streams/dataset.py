@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Flags, Labels, Numbers, Rows
 from ohash.core.rows import gather
-from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
+from ohash.repr_html import PICTURES, bars_html, card_html, thumbnails_html
 from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
     PairList,

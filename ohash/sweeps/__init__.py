@@ -2,7 +2,7 @@
 
 `sweep` describes a grid and writes it as code, `specification` reads and checks one, `halving` stops poor settings
 early, `estimate` measures its cost, `execution` runs it by one of the `executors`, with `leases` so that several
-processes share the work; `results` reads points and the best of them from the store. `files` are what a store keeps
+processes share the work; `results` reads points and the best of them from the store. `saving` is what a store keeps
 besides runs, `launch` starts sweeps in separate processes.
 """
 

@@ -22,10 +22,10 @@ from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.executors import InlineExecutor, cancel_all, capacity, submit_cell
-from ohash.sweeps.files import load_own_data, save_own_data, save_sweep, with_own_data
 from ohash.sweeps.halving import open_rounds, planned_cells
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.results import SweepResults
+from ohash.sweeps.saving import load_own_data, save_own_data, save_sweep, with_own_data
 from ohash.sweeps.specification import SPEC_KEYS, build_sweep, check_datasets, read_sweep
 from ohash.sweeps.sweep import Cell, Sweep
 

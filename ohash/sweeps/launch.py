@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ohash.runtime.worker import environment_of_child
 from ohash.store.store import Store
-from ohash.sweeps.files import SWEEPS, save_sweep
+from ohash.sweeps.saving import SWEEPS, save_sweep
 from ohash.sweeps.sweep import Sweep
 
 LAST_LINES = 12

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash import tables
+from ohash import table_files
 from ohash.core.parameters import parameter_table
 from ohash.engine.params import OWN, RunParams, experiment, rows_of
 from ohash.models.registry import find
@@ -15,7 +15,7 @@ from ohash.streams import registry as datasets
 from ohash.sweeps.halving import group_of, planned_cells
 from ohash.sweeps.results import METRIC, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
-from ohash.tables import bibliography, escape_latex
+from ohash.table_files import bibliography, escape_latex
 
 MOST_ROWS = 45  # of a table that fits on a page
 LEAST_POINTS = 4  # for shares of a variance
@@ -131,7 +131,7 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
         f"{sweep.name} ({', '.join([data, pairs, *_fixed_values(sweep)])}): mean ± standard deviation over seeds, "
         f"validation queries.{_why_bold(shown, best)}{few}{_progress(sweep, points)}"
     )
-    return "% \\usepackage{booktabs}\n" + tables.to_latex(
+    return "% \\usepackage{booktabs}\n" + table_files.to_latex(
         header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "r" * (3 + len(bits))
     )
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash import tables
+from ohash import table_files
 from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
-from ohash.notebook import card_html, curves_html
+from ohash.repr_html import card_html, curves_html
 from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
 from ohash.sweeps.sweep import Cell, Sweep, Values
@@ -133,7 +133,7 @@ def to_csv(sweep: Sweep, store: Store) -> str:
             row |= {f"{name}_{part}": _finite(scores, name) for name in SCORES}
         row |= {name: _finite(numbers, name) for name in COSTS}
         rows.append({**row, "error": values.get("error", "")})
-    return tables.rows_to_csv(rows)
+    return table_files.rows_to_csv(rows)
 
 
 def _finite(numbers: dict[str, float], name: str) -> float | None:

@@ -15,7 +15,7 @@ from ohash.advice.verdict import Verdict
 from ohash.plots.advice import CHARTS, found_by_bytes
 from ohash.plots.renderers.plotly import figure, to_html
 from ohash.plots.renderers.svg import to_svg
-from ohash.tables import rows_to_csv
+from ohash.table_files import rows_to_csv
 from ohash.ui.parts import background_work, catalogue, static_chart
 from ohash.ui.parts.controls import control
 from ohash.ui.parts.live_chart import RESTING

@@ -15,7 +15,7 @@ from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import page_address
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.downloads import keep_download
-from ohash.web.files import about, component_script, markup, style
+from ohash.web.bundle import about, component_script, markup, style
 from ohash.web.lessons import Lesson, lessons, shipped_lessons, without_emphasis
 
 SCENE = "lesson-"  # and its number, as `present=` names it

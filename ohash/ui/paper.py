@@ -17,7 +17,7 @@ from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Profile
 from ohash.paper.provenance import figure_commits, sources
-from ohash.paper.recording import read_recording
+from ohash.paper.recorded_results import read_recording
 from ohash.paper.tables import bibtex, claims_table, coverage_text, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report

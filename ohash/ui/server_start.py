@@ -16,7 +16,7 @@ from ohash.ui.session import access, broadcast, classroom, feed
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.messages import GuardMessages
-from ohash.web.files import cards_script
+from ohash.web.bundle import cards_script
 
 OF_CLASS = classroom.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [Middleware(GuardMessages), Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS)]

@@ -4,5 +4,5 @@
 works on, `run.js` and `history.js` a run that can go back. `plane.js`, `draw.js`, `charts.js`, `stage.js` are the
 pictures, `words.js`, `report.js` the text, `link.js`, `address.js`, `live.js` the links, `rail.js`,
 `lesson.js`, `tools.js`, `hand.js` the controls, `transport.js` the whole.
-`files.py` joins them in its order; each uses the names of those before it.
+`bundle.py` joins them in its order; each uses the names of those before it.
 """

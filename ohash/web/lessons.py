@@ -28,7 +28,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from ohash.web.settings import check_link, settings_of
+from ohash.web.playground_settings import check_link, settings_of
 
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose numbers it leaves

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
-from ohash.web.settings import check_link, check_setting, settings_of
+from ohash.web.playground_settings import check_link, check_setting, settings_of
 
 if TYPE_CHECKING:
     from ohash.web.widget import Playground

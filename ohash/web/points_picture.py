@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from ohash.plots import theme
 from ohash.streams.datasets.playground import MOST_POINTS, MOST_SEED, SHAPES, Place, make_points, read_points
-from ohash.web.settings import EDITS, LONGEST
+from ohash.web.playground_settings import EDITS, LONGEST
 
 HALF, SIZE, RADIUS = 1.6, 320, 3.6  # of the plane shown; of the picture and a mark, in its own units
 ROLES = ("similar", "dissimilar", "bound", "distance")  # colours of the classes

@@ -3,7 +3,7 @@
 import anywidget
 import traitlets
 
-from ohash.web.files import style, widget_script
+from ohash.web.bundle import style, widget_script
 
 
 class Playground(anywidget.AnyWidget):

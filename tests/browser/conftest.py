@@ -9,7 +9,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from ohash.plots.renderers.pdf import chromium, executable
-from ohash.web import files
+from ohash.web import bundle
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first
 
@@ -62,6 +62,6 @@ def page(visitor: Any) -> Iterator[Any]:
 def scratch(browser: Any) -> Iterator[Any]:
     """A page with the playground's script, to call its functions."""
     page = browser.new_page()
-    page.add_script_tag(content=files.script())
+    page.add_script_tag(content=bundle.script())
     yield page
     page.close()

@@ -12,7 +12,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from ohash.web import points_picture
-from ohash.web.files import script, standalone
+from ohash.web.bundle import script, standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until
 

@@ -15,9 +15,9 @@ from ohash.cli.bench.ui import measure_playground
 from ohash.cli.lab import Dashboard
 from ohash.cli.main import main
 from ohash.plots.glossary import glossary
-from ohash.web import files
+from ohash.web import bundle
 from ohash.web.lessons import lessons
-from ohash.web.settings import CHOICES, EDITS, KEYS, LIVE, LONGEST, RANGES, STEPS
+from ohash.web.playground_settings import CHOICES, EDITS, KEYS, LIVE, LONGEST, RANGES, STEPS
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
 
@@ -156,7 +156,7 @@ NUMBERS = """() => ["status", "captions", "charts"].map((what) => ({
 @pytest.mark.parametrize("link", ["seed=1", "seed=1&T=2&data=drift&drift=20"])
 def test_the_parts_of_an_update_are_shown_with_the_numbers_before_it(page: Any, tmp_path: Path, link: str) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     page.goto(f"{file.as_uri()}#{link}&at=56")
     page.wait_for_selector(".playground[data-agreement]")
     moved = "document.querySelector('.playground').playground.run.last.moved"
@@ -187,7 +187,7 @@ def test_the_parts_of_an_update_are_shown_with_the_numbers_before_it(page: Any, 
 
 def test_a_tap_on_a_term_in_the_settings_opens_its_card(browser: Any, tmp_path: Path, server: Dashboard) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     context = browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
     page = context.new_page()
     for address in (f"{file.as_uri()}#at=20", f"{server.url}/learn?at=20"):
@@ -209,7 +209,7 @@ def test_a_tap_on_a_term_in_the_settings_opens_its_card(browser: Any, tmp_path: 
 
 def test_every_model_that_a_dissimilar_pair_moves_is_named(page: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     page.goto(f"{file.as_uri()}#T=4&at=1")
     page.wait_for_selector(".playground[data-agreement]")
     moved = """() => document.querySelector(".playground").playground.run.last.steps
@@ -263,7 +263,7 @@ TOLD = """() => new Promise((done) => {
 @pytest.mark.parametrize("pace", [10, 30, 100])
 def test_what_is_told_while_it_plays_is_of_one_pair(page: Any, tmp_path: Path, pace: int) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     page.goto(f"{file.as_uri()}#pace={pace}")
     page.wait_for_selector(".playground[data-agreement]")
     until(lambda: pairs_learnt(page) > 5, "it plays")
@@ -280,7 +280,7 @@ STATE = """() => { const { run } = document.querySelector('.playground').playgro
 
 def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     context = browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
     page = context.new_page()
     problems: list[str] = []
@@ -561,7 +561,7 @@ PLACES = """() => { window.places = []; const { fillText } = CanvasRenderingCont
 
 def test_the_number_of_a_boundary_is_not_under_the_name_of_its_model(page: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     page.add_init_script(f"({PLACES})()")
     page.goto(f"{file.as_uri()}#data=own&r=4&T=2&at=0")
     until(lambda: page.evaluate("places.some(([text]) => text === 'Model 2')"), "names are drawn")
@@ -583,7 +583,7 @@ def test_a_step_is_cut_off_from_another_number_than_C(scratch: Any) -> None:
 
 def test_the_pictures_of_several_models_have_their_names(page: Any, tmp_path: Path) -> None:
     file = tmp_path / "play.html"
-    file.write_text(files.standalone(), encoding="utf-8")
+    file.write_text(bundle.standalone(), encoding="utf-8")
     page.add_init_script(f"({WRITTEN})()")
     for T, names in ((3, ["Model 1", "Model 2", "Model 3"]), (1, [])):
         page.goto("about:blank")

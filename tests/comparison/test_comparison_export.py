@@ -9,7 +9,7 @@ import pytest
 
 from ohash.comparison.export import columns, result_rows, to_bibtex, to_json, to_latex
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, MethodResult
-from ohash.tables import to_csv
+from ohash.table_files import to_csv
 from tests.comparison.snapshots import snapshot
 
 

@@ -11,7 +11,7 @@ import ohash
 from ohash.cli.main import main
 from ohash.index.bit_words import reorder_bits
 from ohash.index.engines import engines
-from ohash.index.engines.session import open_session
+from ohash.index.engines.page_execution import open_session
 from ohash.index.export import concatenate_models
 
 pytestmark = [

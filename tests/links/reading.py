@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash import tables
+from ohash import table_files
 from ohash.comparison import export as report
 from ohash.comparison.fairness import fairness
 from ohash.comparison.runner import compare
@@ -90,8 +90,8 @@ def comparison(address: str) -> Reading:
     charts = {name: draw(snapshot) for name, draw in compare_charts.CHARTS.items() if "CPU" not in name}
     drawn, words = _charts(charts.values())
     exported = json.loads(report.to_json(snapshot))
-    results_csv, results_header = _csv(tables.rows_to_csv(rows))
-    curves_csv, curves_header = _csv(tables.to_csv(report.columns(snapshot)))
+    results_csv, results_header = _csv(table_files.rows_to_csv(rows))
+    curves_csv, curves_header = _csv(table_files.to_csv(report.columns(snapshot)))
     numbers = {
         "link": link,
         "key": named.comparison.key(),
@@ -347,7 +347,7 @@ def _shared_sweep() -> None:
 
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui.sweeps.link import decode, link_to, shared_sweep
+    from ohash.ui.sweeps.sharing import decode, link_to, shared_sweep
 
     sweep = shared_sweep()
     spec = parse_qs(urlsplit(link_to(sweep)).query)["spec"][0]
@@ -395,8 +395,8 @@ def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
     drawn, words = _charts(charts.values())
     summary = export.summary(now)
     state, arrays = run.hasher.state()
-    history_csv, history_header = _csv(tables.to_csv(now.columns))
-    checkpoints_csv, checkpoints_header = _csv(tables.to_csv(now.checkpoints))
+    history_csv, history_header = _csv(table_files.to_csv(now.columns))
+    checkpoints_csv, checkpoints_header = _csv(table_files.to_csv(now.checkpoints))
     parquet = pq.read_table(io.BytesIO(export.to_parquet(now.checkpoints)))
     numbers = {
         "t": now.t, "state": now.state, "similar_by": now.similar_by, "database_seen": now.database_seen,

@@ -11,7 +11,7 @@ class Link(NamedTuple):
     address: str
 
 
-# The two sweeps, as `ohash.ui.sweeps.link` writes them: a grid of beta and C on digits with two seeds, and cases of
+# The two sweeps, as `ohash.ui.sweeps.sharing` writes them: a grid of beta and C on digits with two seeds, and cases of
 # three methods on patches with a grid of r.
 SWEEP_GRID = (
     "eNoljsEKAyEMRH9Fcl5EaXcPve5nFCnZJlgLK0XtSfz3JvY2eUxmpkPGk-Fm4OCGBjOZHRYDlZmq4LtbjA8CDqxq60DYRDZ9oRRT"

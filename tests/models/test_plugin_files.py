@@ -15,7 +15,7 @@ from ohash.cli.main import main
 from ohash.cli.new_method import template
 from ohash.models import registry
 from ohash.store.store import Store
-from ohash.sweeps.files import (
+from ohash.sweeps.saving import (
     delete_sweep,
     list_sweeps,
     own_data_file,

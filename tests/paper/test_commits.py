@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from ohash.cli.main import main
-from ohash.paper.recording import read_recording
+from ohash.paper.recorded_results import read_recording
 from tests.test_project import ROOT
 
 LOST = "0123456789ab"

@@ -9,7 +9,7 @@ from ohash.paper.claims import CLAIMS, compute_intervals
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL
-from ohash.paper.recording import read_recording
+from ohash.paper.recorded_results import read_recording
 from ohash.store.store import Store
 
 

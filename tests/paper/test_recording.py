@@ -17,7 +17,7 @@ from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, PROFILES, QUICK
 from ohash.paper.provenance import figure_commits, sources
-from ohash.paper.recording import SEVERAL, Recording, read_recording, thin_curve, write_recording
+from ohash.paper.recorded_results import SEVERAL, Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED, TEXTS
 from ohash.plots.paper import charts
 from ohash.store.store import Store

@@ -16,7 +16,7 @@ from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import FigurePoint, Measurements, SeedResult
 from ohash.paper.protocol import FULL, QUICK
 from ohash.paper.provenance import sources
-from ohash.paper.recording import read_recording
+from ohash.paper.recorded_results import read_recording
 from ohash.paper.tables import COLUMN_GAP, coverage_text, data_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import report

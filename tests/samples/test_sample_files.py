@@ -9,8 +9,8 @@ import pytest
 
 from ohash import gist512
 from ohash.cli.samples import SAMPLES
+from ohash.engine.live.landing_recording import Recording
 from ohash.engine.live.presets import PRESETS
-from ohash.engine.live.recording import Recording
 from ohash.streams import samples
 from ohash.streams.datasets.patches import NOTE, PHOTOS
 from ohash.streams.datasets.words import LEFT_OUT

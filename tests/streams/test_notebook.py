@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.notebook import curves_html
+from ohash.repr_html import curves_html
 from ohash.streams.dataset import Dataset
 from ohash.streams.registry import find_dataset, load_by_key
 

@@ -10,8 +10,8 @@ from ohash.engine.export import Files
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import save_own_data, with_own_data
 from ohash.sweeps.results import collect_points
+from ohash.sweeps.saving import save_own_data, with_own_data
 from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import code_for
 from tests.selection import first

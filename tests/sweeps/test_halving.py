@@ -10,10 +10,10 @@ from ohash.plots import sweeps as charts
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import with_own_data
 from ohash.sweeps.halving import group_of, open_rounds, planned_cells
 from ohash.sweeps.report import best_of, importance, to_latex
 from ohash.sweeps.results import best_points, collect_points, count_cells, halving_text, to_csv
+from ohash.sweeps.saving import with_own_data
 from ohash.sweeps.specification import build_sweep, from_values, read_sweep
 from ohash.sweeps.sweep import code_for
 from tests.engine.runs import own_data

@@ -15,9 +15,9 @@ from ohash.sweeps import execution as sweeping
 from ohash.sweeps import leases
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import delete_sweep, list_sweeps
 from ohash.sweeps.leases import CellLeases, activity, cancel
 from ohash.sweeps.results import collect_points
+from ohash.sweeps.saving import delete_sweep, list_sweeps
 from ohash.sweeps.specification import build_sweep, from_values, read_sweep
 from tests.engine.patience import until
 from tests.sweeps.sweeps import BASE, tiny_sweep

@@ -7,11 +7,11 @@ from ohash.engine.run import run
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store
 from ohash.sweeps import estimate as sweep_cost
-from ohash.sweeps import files as own
+from ohash.sweeps import saving as own
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import delete_sweep, save_sweep
 from ohash.sweeps.results import collect_points
+from ohash.sweeps.saving import delete_sweep, save_sweep
 from ohash.sweeps.specification import build_sweep
 from tests.engine.runs import own_data
 

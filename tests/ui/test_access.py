@@ -13,7 +13,7 @@ from ohash.runtime.files import HOME
 from ohash.store.store import Store, StoreError
 from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import Dataset
-from ohash.tables import to_csv
+from ohash.table_files import to_csv
 from ohash.ui.session import access, live_run, own_data, run_store, uploads
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, opened, session_of

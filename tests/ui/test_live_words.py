@@ -16,7 +16,7 @@ from ohash.models import registry
 from ohash.plots.live import charts
 from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
 from ohash.plots.renderers.plotly import to_html
-from ohash.ui.live import headline, on_charts, sharing
+from ohash.ui.live import chart_switches, headline, sharing
 from ohash.ui.live.details import how_to_read
 from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.parts import sharing as addresses
@@ -97,9 +97,9 @@ def test_the_switch_of_the_first_chart_names_the_score_of_clicks(monkeypatch: py
     def record(_label: str, options: list[str], *, format_func: Callable[[str], str], **_more: object) -> None:
         drawn.append([format_func(one) for one in options])
 
-    monkeypatch.setattr(on_charts.st, "segmented_control", record)
+    monkeypatch.setattr(chart_switches.st, "segmented_control", record)
     for dataset in ("debian", "digits"):
-        on_charts.switches(Session("one", params=experiment(dataset, "oh")))
+        chart_switches.show(Session("one", params=experiment(dataset, "oh")))
     assert drawn == [["hit@10", "recall@10", "pair-AUC"], ["mAP", "recall@10", "pair-AUC"]]
 
 

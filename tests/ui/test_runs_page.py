@@ -19,7 +19,7 @@ from ohash.store.listing import RunRow, RunStore, changed_settings, differences,
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import save_sweep
+from ohash.sweeps.saving import save_sweep
 from ohash.sweeps.specification import build_sweep
 from ohash.ui.runs.actions import link
 from ohash.ui.runs.comparison import difference_text

@@ -17,14 +17,14 @@ from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import list_sweeps, with_own_data
 from ohash.sweeps.leases import CellLeases, activity
 from ohash.sweeps.results import best_points, collect_points
+from ohash.sweeps.saving import list_sweeps, with_own_data
 from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
-from ohash.ui.sweeps.link import compress, decode, encode, link_to
+from ohash.ui.sweeps.sharing import compress, decode, encode, link_to
 from tests.engine.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")

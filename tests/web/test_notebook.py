@@ -5,7 +5,7 @@ import re
 import pytest
 
 import ohash
-from ohash.web.settings import KEYS
+from ohash.web.playground_settings import KEYS
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import ohash
 from ohash.cli.bench.results import Results
 from ohash.core.arrays import Bytes, Rows
 from ohash.index.engines import engines
-from ohash.index.engines.session import Session, open_session
+from ohash.index.engines.page_execution import Session, open_session
 
 BITS, D, QUERIES, K, CANDIDATES, MAX_ROWS, ROUNDS = 48, 32, 50, 10, 100, 20_000, 5
 

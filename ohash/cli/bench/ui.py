@@ -17,7 +17,7 @@ from ohash.cli.lab import Dashboard
 from ohash.engine.live.runner import NICENESS, Runner
 from ohash.engine.params import experiment
 from ohash.plots.renderers.pdf import chromium
-from ohash.web.files import standalone
+from ohash.web.bundle import standalone
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

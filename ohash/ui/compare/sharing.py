@@ -11,7 +11,7 @@ from ohash.comparison.verdict import verdict
 from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
 from ohash.plots.compare_costs import COST_CHARTS
-from ohash.tables import rows_to_csv, to_csv
+from ohash.table_files import rows_to_csv, to_csv
 from ohash.ui.parts.sharing import JSON, file_stem, link_here, offer_figures, offer_file, qr_html, what_a_link_holds
 from ohash.ui.session import own_data
 from ohash.ui.session.session import Session

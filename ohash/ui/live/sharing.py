@@ -17,7 +17,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.models.storage import save
 from ohash.plots.live import charts
 from ohash.streams.dataset import Dataset
-from ohash.tables import to_csv
+from ohash.table_files import to_csv
 from ohash.ui.live import reference_runs
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.sharing import (

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from ohash.engine.live.landing_recording import Recording
 from ohash.engine.live.presets import PRESETS, Preset
-from ohash.engine.live.recording import Recording
 from ohash.engine.live.runner import Runner
 from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference

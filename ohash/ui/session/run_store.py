@@ -10,7 +10,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.runtime.files import home
 from ohash.store.listing import ENDED, LIVE, RunRow, make_row
 from ohash.store.store import Store
-from ohash.sweeps.files import list_sweeps
+from ohash.sweeps.saving import list_sweeps
 from ohash.ui.session import live_run
 from ohash.ui.session.access import is_owner, require_owner
 from ohash.ui.session.session import Session, key_of

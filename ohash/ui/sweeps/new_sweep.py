@@ -13,8 +13,8 @@ from ohash.models import registry as methods
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
-from ohash.sweeps.files import with_own_data
 from ohash.sweeps.halving import planned_cells
+from ohash.sweeps.saving import with_own_data
 from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import Cell, Sweep
 from ohash.ui.parts import catalogue

@@ -10,7 +10,6 @@ from ohash.engine.narrative import duration
 from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch
-from ohash.sweeps.files import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.halving import planned_cells
 from ohash.sweeps.leases import Activity, activity, cancel
 from ohash.sweeps.report import to_bibtex, to_latex
@@ -23,13 +22,14 @@ from ohash.sweeps.results import (
     older_version_text,
     to_csv,
 )
+from ohash.sweeps.saving import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.sweeps import results_view
-from ohash.ui.sweeps.link import link_to, shared_sweep
+from ohash.ui.sweeps.sharing import link_to, shared_sweep
 from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import distinct

@@ -17,10 +17,10 @@ from ohash.plots.renderers.plotly import has_long_legend, heat_figure, pickable
 from ohash.plots.renderers.svg import heat_to_svg, to_svg
 from ohash.plots.theme import SIZE
 from ohash.store.store import Store
-from ohash.sweeps.files import load_own_dataset
 from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
 from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r
+from ohash.sweeps.saving import load_own_dataset
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import file_stem, pdf_offered

@@ -12,7 +12,7 @@ from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import once_per_press
 
 
-def switches(session: Session) -> None:
+def show(session: Session) -> None:
     """The score and the pin on the first chart, the views on the loss."""
     with st.container(horizontal=True, key="on_quality", width="content"):
         truth_score = TRUTH_SCORES[truth_column(own_data.similar_by(session))]
