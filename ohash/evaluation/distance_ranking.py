@@ -24,7 +24,6 @@ from ohash.evaluation.ranking import Retrieval, make_retrieval
 from ohash.evaluation.ranking_kernels import HIDDEN, N_RELEVANT, RELEVANT, bounds, curve, score
 from ohash.evaluation.relevance import Relation, relevance_flags
 from ohash.runtime.compile import kernel_for
-from ohash.runtime.progress import drain
 
 LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of a query's database
 
@@ -135,23 +134,6 @@ def _check(D: Singles, rows: int, n: int) -> npt.NDArray[np.float32]:
 
 HELD_BYTES = 2**26  # of distances, and of rows
 BLOCK_WORK = 300_000_000  # multiplications of one slice
-
-
-def float_mean_ap(
-    X_query: Numbers,
-    X_db: Numbers,
-    relevant: Relation,
-    metric: str,
-    query_rows: npt.ArrayLike | None = None,
-) -> float:
-    """Mean average precision when the database is ranked by the original distance, ties by index.
-
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> float_mean_ap(np.array([[0.1]]), X, [[1, 2]], "l2")
-    0.5833333333333333
-    """
-    ap = drain(iter_float_scores(X_query, X_db, relevant, metric, query_rows))["map"]
-    return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
 
 def iter_float_scores(

@@ -95,20 +95,6 @@ def stale_gap(map_fresh: npt.ArrayLike, map_: npt.ArrayLike) -> Floats:
     return fresh - table
 
 
-def flips_per_1000(pairs: npt.ArrayLike, flipped: npt.ArrayLike) -> Floats:
-    """Bits of the table that flipped since the previous checkpoint, per 1,000 pairs; NaN at the first.
-
-    >>> flips_per_1000([0, 500, 2500], [0, 40, 100]).tolist()
-    [nan, 80.0, 30.0]
-    """
-    x, y = np.asarray(pairs, dtype=np.float64), np.asarray(flipped, dtype=np.float64)
-    if x.shape != y.shape or x.ndim != 1 or (np.diff(x) <= 0).any():
-        raise ValueError(f"pairs must rise and be as long as flipped, got shapes {x.shape} and {y.shape}")
-    rates = np.full(len(x), np.nan)
-    rates[1:] = 1000 * np.diff(y) / np.diff(x)
-    return rates
-
-
 @dataclass(frozen=True)
 class Detection:
     """How a detector did: `delay` in pairs (NaN if it missed the drift), false alarms, and pairs without drift."""
@@ -116,11 +102,6 @@ class Detection:
     delay: float
     false_alarms: int
     quiet_pairs: int
-
-    @property
-    def per_10000(self) -> float:
-        """False alarms per 10,000 pairs."""
-        return 10_000 * self.false_alarms / self.quiet_pairs if self.quiet_pairs else float("nan")
 
 
 def detection(alarms: Iterable[int], at: int | None, stop: int, horizon: int | None = None) -> Detection:

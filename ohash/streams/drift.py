@@ -162,19 +162,6 @@ class Drift:
         return rows[keep]
 
 
-def rotation(rng: np.random.Generator, d: int, share: float) -> npt.NDArray[np.float32]:
-    """A random rotation, `share` of the way from the identity: planes turned by share times their angle.
-
-    >>> Q = rotation(np.random.default_rng(0), 6, 0.5)
-    >>> bool(np.allclose(Q @ Q.T, np.eye(6), atol=1e-5))
-    True
-    """
-    turned = np.empty((d, d), np.float32)
-    for _ in _iter_turned(*_draw_planes(rng, d), share, turned):
-        pass
-    return turned
-
-
 def _draw_planes(rng: np.random.Generator, d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """An orthonormal basis, whose columns 2k and 2k + 1 span a plane, and the angle each plane turns by."""
     basis, _ = np.linalg.qr(rng.normal(size=(d, d)))

@@ -5,6 +5,9 @@ import io
 import numpy as np
 import scipy.io
 
+from ohash.streams.readers.annotation_files import load_labels, load_pairs
+from ohash.streams.readers.source import FOLDER, UPLOAD, Source
+
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 6)).astype(np.float32)
 Y = np.arange(40) % 4
@@ -80,3 +83,19 @@ def header_bytes(shape: tuple[int, ...], descr: str = "<f4") -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(stream, {"descr": descr, "fortran_order": False, "shape": shape})
     return stream.getvalue()
+
+
+def read_pairs(path):
+    return load_pairs(Source.file(path), FOLDER)
+
+
+def read_pairs_upload(name, data, limits=UPLOAD):
+    return load_pairs(Source.upload(name, data), limits)
+
+
+def read_labels(path):
+    return load_labels(Source.file(path), FOLDER)
+
+
+def read_labels_upload(name, data, limits=UPLOAD):
+    return load_labels(Source.upload(name, data), limits)

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from ohash.streams.dataset import Dataset
-from ohash.streams.drift import KINDS, RARER, STEPS, TURN_STEPS, Drift, DriftParams, rotation
+from ohash.streams.drift import KINDS, RARER, STEPS, TURN_STEPS, Drift, DriftParams, _draw_planes, _iter_turned
 from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
+
+
+def rotation(rng, d, share):
+    """A random rotation, `share` of the way from the identity."""
+    turned = np.empty((d, d), np.float32)
+    for _ in _iter_turned(*_draw_planes(rng, d), share, turned):
+        pass
+    return turned
 
 
 def drift(kind, at=100, size=1.0, seed=0):

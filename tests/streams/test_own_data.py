@@ -8,10 +8,16 @@ import pandas as pd
 import pytest
 
 from ohash.streams.pairs import pair_stream
-from ohash.streams.readers.annotation_files import read_labels, read_labels_upload, read_pairs, read_pairs_upload
 from ohash.streams.readers.own_data import DataOptions, dataset_from_files, dataset_from_sources
 from ohash.streams.readers.source import UPLOAD, Source
-from tests.streams.files import hdf5_bytes, vecs_bytes
+from tests.streams.files import (
+    hdf5_bytes,
+    read_labels,
+    read_labels_upload,
+    read_pairs,
+    read_pairs_upload,
+    vecs_bytes,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 5)).astype(np.float32)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ohash.streams.readers.annotation_files import read_labels_upload, read_pairs_upload
 from ohash.streams.readers.file_formats import READERS, read_upload
 from ohash.streams.readers.source import Limits
+from tests.streams.files import read_labels_upload, read_pairs_upload
 
 SMALL = Limits(2**20, rows=10_000, columns=1000, values=10**6, decoded=2**22, where="here")
 # The first bytes of each format, so that the fuzz comes past the door.

@@ -99,22 +99,15 @@ class Residual:
         self._H[self.bits] = h
         self.bits += 1
 
-    def dense(self) -> Floats:
-        """S itself, for tests."""
-        return self.times(np.eye(self._H.shape[1]))
-
-
-def cost_and_gradient(a: Floats, K: Floats, S: Residual) -> tuple[float, Floats]:
-    """-φᵀSφ and its gradient -Kᵀ[(Sφ) ∘ (1 - φ²)], φ = 2 sigmoid(Ka) - 1 = tanh(Ka / 2)."""
-    return _cost_and_gradient(K @ a, K, S)
-
 
 def _cost(Ka: Floats, S: Residual) -> float:
+    """-φᵀSφ, φ = 2 sigmoid(Ka) - 1 = tanh(Ka / 2)."""
     phi = np.tanh(0.5 * Ka)
     return -float(phi @ S.times(phi))
 
 
 def _cost_and_gradient(Ka: Floats, K: Floats, S: Residual) -> tuple[float, Floats]:
+    """The cost and its gradient -Kᵀ[(Sφ) ∘ (1 - φ²)]."""
     phi = np.tanh(0.5 * Ka)
     S_phi = S.times(phi)
     return -float(phi @ S_phi), -(K.T @ (S_phi * (1 - phi**2)))

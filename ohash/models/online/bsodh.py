@@ -68,11 +68,6 @@ def update_rows(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> 
         B_s[k] = np.where(P[k] - others @ B_s >= 0, 1.0, -1.0)
 
 
-def objective(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> float:
-    """The objective without the ridge, which `update_rows` never increases."""
-    return float(((B_s.T @ B_e - len(B_s) * S) ** 2).sum() + fit * ((B_s - WX) ** 2).sum())
-
-
 class BSODH(ChunkLearner):
     """Chunks of labelled points against a sample of the past."""
 

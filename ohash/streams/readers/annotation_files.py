@@ -6,7 +6,6 @@ are one per row of the vectors, as .npy, .csv or .txt.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ohash.streams.annotations import parse_signs
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers import delimited, json_lines, numpy_files, parquet
 from ohash.streams.readers.file_formats import read_safely, refuse_pickle
-from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
+from ohash.streams.readers.source import BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
 
 NAMES = {
@@ -36,16 +35,6 @@ PAIR_EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".jsonl")
 COLUMN_READERS = {".parquet": parquet.columns, ".jsonl": json_lines.columns}
 
 Columns = tuple[Array, ...]
-
-
-def read_pairs(path: str | Path, limits: Limits = FOLDER) -> Columns:
-    """(i, j), (i, j, s) or (i, j, s, time), as `Dataset.from_arrays(pairs=...)` takes them."""
-    return load_pairs(Source.file(path), limits)
-
-
-def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Columns:
-    """The same from uploaded bytes."""
-    return load_pairs(Source.upload(name, data), limits)
 
 
 def load_pairs(source: Source, limits: Limits, *, texts: bool = False) -> Columns:
@@ -216,16 +205,6 @@ LABEL_EXTENSIONS = (".npy", ".csv", ".tsv", ".txt")
 
 # One class a row and the names of the classes; or flags (n, L) and no names.
 NamedLabels = tuple[Labels, tuple[str, ...]]  # class numbers or flags, and the names of the classes
-
-
-def read_labels(path: str | Path, limits: Limits = FOLDER) -> NamedLabels:
-    """Classes as numbers 0, 1, ... with their names; a matrix of flags 0 / 1 stays as it is."""
-    return load_labels(Source.file(path), limits)
-
-
-def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> NamedLabels:
-    """The same from uploaded bytes."""
-    return load_labels(Source.upload(name, data), limits)
 
 
 def load_labels(source: Source, limits: Limits) -> NamedLabels:

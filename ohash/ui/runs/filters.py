@@ -24,7 +24,6 @@ class View:
     numbers: dict[str, int]
     remarks: tuple[str, ...]
     grouping: Grouping
-    filtered: bool
 
 
 def choose_view(lines: list[RunRow]) -> View:
@@ -59,7 +58,7 @@ def choose_view(lines: list[RunRow]) -> View:
     ]
     chosen = _brush(chosen)
     remarks = tuple(name for name in REMARKS if any(getattr(line, name) for line in lines))
-    return View(chosen, number_runs(lines), remarks, grouping, len(chosen) < len(lines))
+    return View(chosen, number_runs(lines), remarks, grouping)
 
 
 def _brush(lines: list[RunRow]) -> list[RunRow]:
