@@ -6,6 +6,7 @@ large file would look like loading it, and on a small machine would crowd out wh
 
 import math
 import mmap
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,10 +96,25 @@ def _map_of(X: Array) -> mmap.mmap | None:
 
 def empty_rows(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int = IN_MEMORY) -> npt.NDArray[Any]:
     """An array to fill: in memory, or in a temporary file if it takes more than `in_memory` bytes."""
-    if math.prod(shape) * np.dtype(dtype).itemsize <= in_memory:
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size <= in_memory:
         return np.empty(shape, dtype)
     with tempfile.NamedTemporaryFile(prefix="ohash-rows-") as file:
+        _reserve_space(file.fileno(), size)
         return np.memmap(file, dtype=np.dtype(dtype), mode="w+", shape=shape)
+
+
+def _reserve_space(file: int, size: int) -> None:
+    """Take the space on the disk now: to write to a map when the disk is full would kill this process (SIGBUS)."""
+    if not hasattr(os, "posix_fallocate"):  # macOS and Windows
+        return
+    try:
+        os.posix_fallocate(file, 0, size)
+    except OSError as error:
+        raise ValueError(
+            f"{size:,} bytes of rows need a temporary file ({error.strerror}); free some disk, or set TMPDIR to a "
+            "folder with more space"
+        ) from None
 
 
 def release_pages(X: Array) -> None:

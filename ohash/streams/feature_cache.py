@@ -55,7 +55,7 @@ def cached_rows(
         _build(file, shape, dtype, blocks)
         array = _load(file, shape, dtype)
     if array is None:
-        raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or faulty?")
+        raise ValueError(f"{file.name} cannot be read back from the cache after it was written; is the disk faulty?")
     return array
 
 
@@ -98,17 +98,18 @@ def _build(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Cal
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.stem}-{uuid.uuid4().hex[:8]}.part.npy")
         try:
-            target = np.lib.format.open_memmap(part, "w+", dtype, shape)
             at = 0
-            for block in blocks():
-                target[at : at + len(block)] = block
-                at += len(block)
-                if progress is not None:
-                    progress(at, shape[0])
+            with part.open("wb") as target:  # not through a map, where a full disk would kill this process (SIGBUS)
+                header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(target, header)
+                for block in blocks():
+                    rows = np.ascontiguousarray(block, dtype)
+                    target.write(rows.reshape(len(rows), *shape[1:]).data)
+                    at += len(rows)
+                    if progress is not None:
+                        progress(at, shape[0])
             if at != shape[0]:
                 raise ValueError(f"{file.name} must get {shape[0]:,} rows, its source gave {at:,}")
-            target.flush()
-            del target
             digest = part.with_suffix(".sha256")
             digest.write_text(_digest(part) + "\n")
             digest.replace(_checksum_file(file))
@@ -118,7 +119,8 @@ def _build(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Cal
             part.with_suffix(".sha256").unlink(missing_ok=True)
     except OSError as error:
         raise ValueError(
-            f"cache file {file} cannot be written ({error}); free some disk, or set {HOME} to a folder you may write to"
+            f"{file.name} cannot be kept in the cache ({error.strerror or error}); free some disk, or set {HOME} to a "
+            "folder you may write to"
         ) from None
 
 

@@ -13,12 +13,13 @@ from ohash.comparison.params import build_comparison
 from ohash.engine.export import Files, code_for
 from ohash.engine.params import experiment
 from ohash.plots import data as charts
+from ohash.runtime.folders import HOME
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import draw_examples, item_name, leading_singular_vectors, make_overview, project
 from ohash.streams.registry import load_by_key
 from ohash.ui.data import all_datasets
 from ohash.ui.parts import catalogue, items
-from ohash.ui.session import live_run, own_data
+from ohash.ui.session import live_run, own_data, uploads
 from tests.ui.data_files import Sent, clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -380,3 +381,14 @@ def test_names_and_tables_are_escaped() -> None:
     assert "<script>" not in items.items_html(evil, [5])
     assert "<script>" not in items.pairs_html(evil, draw_examples(evil), dark=False)
     assert "<b>" not in items.table_html(["a"], [["<b>"]])
+
+
+def test_a_full_disk_costs_no_name_of_an_earlier_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv(HOME, str(tmp_path))
+    for at in range(40):
+        uploads.remember_name(f"{at:016x}", "a name as long as those of files often are.npy")
+    request.getfixturevalue("small_disk")
+    uploads.remember_name("ff", "one more.npy")
+    assert uploads.name_of(f"{39:016x}") and not uploads.name_of("ff")

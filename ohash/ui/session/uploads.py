@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from ohash.engine.export import Files
-from ohash.runtime.files import home
+from ohash.runtime.files import home, write_file
 from ohash.streams.dataset import Dataset
 from ohash.ui.session import access
 from ohash.ui.workarounds.browser import browser_token
@@ -67,7 +67,7 @@ def remember_name(content: str, title: str) -> None:
         few = dict(list(names.items())[-MOST_NAMES:])
         try:
             _file().parent.mkdir(parents=True, exist_ok=True)
-            _file().write_text(json.dumps(few))
+            write_file(_file(), json.dumps(few))
         except OSError:
             return
 
