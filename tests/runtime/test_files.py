@@ -9,10 +9,10 @@ import pytest
 
 from ohash.runtime.files import replacing, write_file
 
-SmallDisk = Callable[[], AbstractContextManager[None]]
 
-
-def test_what_does_not_fit_is_named_and_leaves_the_file_of_before(tmp_path: Path, small_disk: SmallDisk) -> None:
+def test_what_does_not_fit_is_named_and_leaves_the_file_of_before(
+    tmp_path: Path, small_disk: Callable[[], AbstractContextManager[None]]
+) -> None:
     file = tmp_path / "run.html"
     write_file(file, "finished")
     with small_disk(), pytest.raises(OSError, match=r"too large: '.*run\.html'"):

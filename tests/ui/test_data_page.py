@@ -2,6 +2,8 @@
 
 import io
 import pickle
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from ohash.comparison.params import build_comparison
 from ohash.engine.export import Files, code_for
 from ohash.engine.params import experiment
 from ohash.plots import data as charts
-from ohash.runtime.folders import HOME
+from ohash.runtime.files import HOME
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import draw_examples, item_name, leading_singular_vectors, make_overview, project
 from ohash.streams.registry import load_by_key
@@ -384,11 +386,11 @@ def test_names_and_tables_are_escaped() -> None:
 
 
 def test_a_full_disk_costs_no_name_of_an_earlier_upload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_disk: Callable[[], AbstractContextManager[None]]
 ) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
     for at in range(40):
         uploads.remember_name(f"{at:016x}", "a name as long as those of files often are.npy")
-    request.getfixturevalue("small_disk")
-    uploads.remember_name("ff", "one more.npy")
+    with small_disk():
+        uploads.remember_name("ff", "one more.npy")
     assert uploads.name_of(f"{39:016x}") and not uploads.name_of("ff")
