@@ -80,6 +80,11 @@ def _below_start(snapshot: ComparisonSnapshot) -> Sentence | None:
     return Sentence("Worse than at the start", text)
 
 
+def _with_seeds(text: str, snapshot: ComparisonSnapshot) -> str:
+    """The text and how many seeds it rests on: in brackets, unless it ends with some."""
+    return f"{text}; {snapshot.seeds_text}" if text.endswith(")") else f"{text} ({snapshot.seeds_text})"
+
+
 def truth_name(snapshot: ComparisonSnapshot) -> str:
     """What decides relevance in this comparison: labels, tracks, neighbours, clicks or pairs."""
     return TRUTHS.get(snapshot.setup.similar_by, "your pairs")
@@ -113,7 +118,7 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    text += f" ({snapshot.seeds_text})"
+    text = _with_seeds(text, snapshot)
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
     parts = [text, random_remark(snapshot, codes)]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
@@ -148,7 +153,7 @@ def _best_for_distance(snapshot: ComparisonSnapshot) -> Sentence | None:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    text += f" ({snapshot.seeds_text})"
+    text = _with_seeds(text, snapshot)
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         apart = recall_gap(best, online)
@@ -194,7 +199,7 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
             share = shares[follower.entry][1]
             text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {share:.0%} of that recall"
         text += _by_one_score(snapshot, in_truth, in_recall)
-    text += f" ({snapshot.seeds_text})"
+    text = _with_seeds(text, snapshot)
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
     online = _least_lost(learners, shares) if learners else None
@@ -357,8 +362,7 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
     ]
     if not parts:
         return None
-    seeds = snapshot.seeds_text
-    return Sentence(f"{snapshot.names[first]} compared with the others", f"{'; '.join(parts)} ({seeds}).")
+    return Sentence(f"{snapshot.names[first]} compared with the others", f"{_with_seeds('; '.join(parts), snapshot)}.")
 
 
 def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
