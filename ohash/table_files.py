@@ -130,7 +130,7 @@ def bibliography(texts: Iterable[str]) -> str:
     return "\n\n".join(dict.fromkeys(entry for entry in entries if entry)) + "\n"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):

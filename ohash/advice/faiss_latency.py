@@ -5,6 +5,7 @@ makes its own from the same vectors. What faiss has no index for has a reason in
 """
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ def faiss_search(coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> FaissSea
     return FaissSearch(f"faiss {faiss.__version__} {type(index).__name__}", search)
 
 
-def _fill(faiss: Any, coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> tuple[Any, Any]:
+def _fill(faiss: ModuleType, coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> tuple[Any, Any]:
     """An index that holds the documents, and the queries as it takes them."""
     if isinstance(coder, BitCoder):
         if coder.asymmetric:
@@ -66,7 +67,7 @@ def _fill(faiss: Any, coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> tup
     return index, queries
 
 
-def _own_index(faiss: Any, coder: FloatCoder | DecodedCoder | EstimateCoder, d: int) -> Any:
+def _own_index(faiss: ModuleType, coder: FloatCoder | DecodedCoder | EstimateCoder, d: int) -> Any:
     metric = faiss.METRIC_INNER_PRODUCT if coder.dot else faiss.METRIC_L2
     if isinstance(coder, FloatCoder):
         return faiss.IndexFlat(d, metric)

@@ -133,7 +133,7 @@ class Learning:
             try:
                 share = next(work)
             except StopIteration as end:
-                value: Any = end.value
+                value = end.value
                 self.seconds[name] += working_seconds() - start
                 return value  # type: ignore[no-any-return]
             self.seconds[name] += working_seconds() - start

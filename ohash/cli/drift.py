@@ -20,7 +20,6 @@ Examples:
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -115,7 +114,7 @@ def measure(runs: Sequence[Snapshot], at: int | None, stale: Snapshot | None = N
     )
 
 
-def _params(options: argparse.Namespace, dataset: str, kind: str, seed: int, **more: Any) -> ExperimentParams:
+def _params(options: argparse.Namespace, dataset: str, kind: str, seed: int, **more: object) -> ExperimentParams:
     half = options.pairs // 2
     more |= {"pairs": options.pairs, "seed": seed}
     if kind != ARRIVAL:

@@ -16,11 +16,10 @@ Examples:
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ohash.production.follower import Follower, FollowOptions, follow
 from ohash.production.kafka import KafkaSource
-from ohash.production.sources import FileSource
+from ohash.production.sources import FileSource, PairSource
 from ohash.production.watch import Watch
 from ohash.runtime.files import write_file
 from ohash.streams.readers.own_data import open_files
@@ -55,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Follow, and print a line per check and per alarm."""
-    source: Any = (
+    source: PairSource = (
         FileSource(options.file, wait=not options.once)
         if options.file
         else KafkaSource(options.kafka, wait=not options.once)

@@ -226,6 +226,6 @@ def _share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> Any:
     """NaN and infinity as None, which JSON can write."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

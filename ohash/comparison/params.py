@@ -150,7 +150,7 @@ class Comparison:
             for name, entry in zip(names, self.entries, strict=True)
         )
 
-    def with_values(self, **values: Any) -> "Comparison":
+    def with_values(self, **values: object) -> "Comparison":
         """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
         known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
         shared = {
@@ -194,7 +194,7 @@ def build_comparison(
     methods: Iterable[str | Entry] = DEFAULT_METHODS,
     seeds: int | Iterable[int] = (0,),
     content: str = "",
-    **values: Any,
+    **values: object,
 ) -> Comparison:
     """A comparison from defaults; a method may carry parameters: "oh:C=1".
 

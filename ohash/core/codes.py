@@ -84,7 +84,7 @@ class Codes(np.ndarray[Any, np.dtype[np.uint8]]):
         codes.r, codes.version = r, version
         return codes
 
-    def __array_finalize__(self, source: Any) -> None:
+    def __array_finalize__(self, source: object) -> None:
         """Slices and copies are codes of the same hash."""
         self.r = getattr(source, "r", -1)
         self.version = getattr(source, "version", -1)

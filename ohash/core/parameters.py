@@ -77,7 +77,7 @@ class Parameter:
         alias = f" or {self.alias!r}" if self.alias else ""
         return f"{noun} in {'(' if self.lo_open else '['}{lo}, {hi}]{alias}"
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> Any:
         """The value in this parameter's type, or a ValueError that says what is allowed."""
         if self.alias and isinstance(value, str) and value == self.alias:
             return self.kind(self.lo)
@@ -118,7 +118,7 @@ class Parameter:
 
 
 def param(
-    default: Any,
+    default: object,
     *,
     symbol: str,
     title: str,
@@ -157,7 +157,7 @@ def param(
     return dataclasses.field(default=default, metadata={"parameter": row})
 
 
-def parameter_table(params: Any) -> dict[str, Parameter]:
+def parameter_table(params: object) -> dict[str, Parameter]:
     """The declared rows of a params dataclass (or of an instance of it), by key, in order."""
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
 
@@ -172,7 +172,7 @@ def values_by_name(params: Any) -> dict[str, Any]:
     }
 
 
-def table_with_defaults(params: Any) -> dict[str, Parameter]:
+def table_with_defaults(params: object) -> dict[str, Parameter]:
     """The rows of an instance with its own values as the defaults, whatever the class declares."""
     values = {key: (row, getattr(params, key)) for key, row in parameter_table(params).items()}
     return {
@@ -192,7 +192,7 @@ def _rows_of(params: type) -> dict[str, Parameter]:
     return rows
 
 
-def validate(params: Any) -> None:
+def validate(params: object) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
     for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
@@ -251,7 +251,7 @@ def _is_finite(value: numbers.Real) -> bool:
         return False
 
 
-def format_value(row: Parameter, value: Any) -> str:
+def format_value(row: Parameter, value: object) -> str:
     """A value as a widget shows it.
 
     >>> format_value(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)

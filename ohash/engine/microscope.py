@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Numbers
 from ohash.core.loss import Matrix, PairStep
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
@@ -80,7 +81,7 @@ class Microscope:
         """The items."""
         return self._run.world.dataset
 
-    def view(self, t: int, items: tuple[int, int, int] | None = None, **what_if: Any) -> PairView:
+    def view(self, t: int, items: tuple[int, int, int] | None = None, **what_if: object) -> PairView:
         """Pair t, or `items` (i, j, s) at its place; `what_if` are other values of alpha, beta or C for this step."""
         with self._lock:
             return self._view(_position("t", t, self.length), items, what_if)
@@ -128,7 +129,7 @@ class Microscope:
         similar = bool(truth.is_similar(np.array([i]), np.array([j]))[0])
         return world.params.stream.noise > 0 and similar != (s == 1)
 
-    def _features(self, t: int) -> Any:
+    def _features(self, t: int) -> Numbers:
         return self._run.world.mapped(self._run.world.drift.stage(t))
 
 
@@ -149,7 +150,7 @@ def _squared_norm(W: Matrix) -> float:
     return float((W**2).sum())
 
 
-def _learn(hasher: PassiveAggressive, x_i: Any, x_j: Any, s: int, options: dict[str, Any]) -> list[PairStep]:
+def _learn(hasher: PassiveAggressive, x_i: Array, x_j: Array, s: int, options: dict[str, Any]) -> list[PairStep]:
     """OH explains one model, MMOH a list of them."""
     steps = cast(Any, hasher).learn_pair(x_i, x_j, s, **options)
     return steps if isinstance(steps, list) else [steps]

@@ -147,7 +147,7 @@ class ExperimentParams:
         last = max((change.at for change in self.changes), default=0)
         return replace(self, model=self.model_at(last if t is None else t), changes=())
 
-    def with_values(self, **values: Any) -> "ExperimentParams":
+    def with_values(self, **values: object) -> "ExperimentParams":
         """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""
         return _build({**flat(self), **values}, self.changes, self.content)
 
@@ -185,7 +185,7 @@ NOT_IN_OLD_KEYS = {"later_items": "any", "rotation": "none", "dim_bits": 1, "que
 SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
 
 
-def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
+def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: object) -> ExperimentParams:
     """An experiment from defaults: `values` are any keys of the method's, the map's, the stream's or the run's table.
 
     `changes` are live changes, (pair index, name, value) each; `similar_share=None` is the natural share. For data of
@@ -318,7 +318,7 @@ def paper_key(dataset: str) -> str:
     return dataset if known is None else known.paper_key or dataset
 
 
-def protocol(dataset: str, method: str = "oh", **values: Any) -> ExperimentParams:
+def protocol(dataset: str, method: str = "oh", **values: object) -> ExperimentParams:
     """An experiment by the paper's protocol, as in its figures; `values` are set on top.
 
     A method gets the parameters it knows. Differs from the paper: of its four datasets CIFAR-10 has GIST-512 here

@@ -5,7 +5,7 @@ relevance that the kernels know.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from ohash.core.arrays import Array
 from ohash.evaluation.packed_codes import Flags
 from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 # Flags (stop - start, n) of the queries from start to stop.
 FlagBlocks = Callable[[int, int], Flags]
 
@@ -21,7 +24,7 @@ FlagBlocks = Callable[[int, int], Flags]
 class SparseMatrix(Protocol):
     """A sparse matrix of scipy."""
 
-    def tocsr(self) -> Any:
+    def tocsr(self) -> "csr_array":
         """In rows."""
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ohash.core.arrays import Numbers
+from ohash.core.features import FeatureMap
 from ohash.index.export import map_steps
 from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
 from ohash.models.registry import find
@@ -78,7 +79,7 @@ def refuse_hamming(model: OnlineHasher, targets: list[str]) -> None:
 def write_search(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Path]:
     """Write search.py and items.npz for mapped rows Z into `folder`."""
     steps, arrays = _distance(model, Z)
-    feature_map: Any = getattr(model, "feature_map", None)
+    feature_map: FeatureMap | None = getattr(model, "feature_map", None)
     first: list[str] = []
     if feature_map is not None:
         first, more = map_steps(feature_map)

@@ -13,12 +13,14 @@ faiss takes queries as the model does, after its feature map: ``prepare(X)`` of 
 
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Numbers
+from ohash.core.features import FeatureMap
 from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
@@ -71,7 +73,7 @@ def write_faiss(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Pat
     import faiss  # noqa: PLC0415
 
     write_file(folder / INDEX_FILE, faiss.serialize_index(index).data)
-    feature_map: Any = getattr(model, "feature_map", None)
+    feature_map: FeatureMap | None = getattr(model, "feature_map", None)
     steps, arrays = map_steps(feature_map) if feature_map is not None else ([], {})
     write_file(folder / QUERIES_FILE, _queries(steps, index.d))
     files = [folder / INDEX_FILE, folder / QUERIES_FILE]
@@ -88,7 +90,7 @@ def write_faiss(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Pat
     return files
 
 
-def _scalar_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
+def _scalar_quantizer(faiss: ModuleType, model: Any, Z: Numbers) -> Any:
     if model.params.dims != "all":
         raise ValueError("int8 with dims='first r' has no faiss index: its last dimension may have fewer than 8 bits")
     index = faiss.IndexScalarQuantizer(Z.shape[1], faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
@@ -100,7 +102,7 @@ def _scalar_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
     return index
 
 
-def _product_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
+def _product_quantizer(faiss: ModuleType, model: Any, Z: Numbers) -> Any:
     if model.rotation.size:
         raise ValueError("product quantisation with a learnt rotation is not exported to faiss; train without it")
     codes = np.ascontiguousarray(model.encode(Z))
@@ -112,7 +114,7 @@ def _product_quantizer(faiss: Any, model: Any, Z: Numbers) -> Any:
     return index
 
 
-def _rabitq(faiss: Any, model: Any, Z: Numbers) -> Any:
+def _rabitq(faiss: ModuleType, model: Any, Z: Numbers) -> Any:
     if model.params.dim_bits > 1 or model.params.query_bits:
         raise ValueError("only RaBitQ with 1 bit per dimension and float queries is exported to faiss")
     rows = np.ascontiguousarray(Z, np.float32)
@@ -136,7 +138,7 @@ def _rabitq(faiss: Any, model: Any, Z: Numbers) -> Any:
     return index
 
 
-def _flat(faiss: Any, model: Any, Z: Numbers) -> Any:
+def _flat(faiss: ModuleType, model: object, Z: Numbers) -> Any:
     index = faiss.IndexFlatL2(Z.shape[1])
     index.add(np.ascontiguousarray(Z, np.float32))
     return index

@@ -8,12 +8,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ohash.core.codes import Codes
-from ohash.models.base import HasherSpec, LinearHasher
+from ohash.models.base import HasherSpec, LinearHasher, OnlineHasher
 from ohash.models.contract_cases import BITS, COLUMNS, PAIRS, ROWS, Case, ContractError, contents
 from ohash.models.storage import FORMAT, save
 from ohash.runtime.files import read_archive
@@ -262,7 +261,7 @@ DURING: dict[Callable[[Case], None], str] = {
 }
 
 
-def _lost_arrays(model: Any, back: Any) -> str:
+def _lost_arrays(model: OnlineHasher, back: OnlineHasher) -> str:
     """Which arrays a saved model has lost, and where to name them."""
     names = [
         name for name, value in vars(model).items()
@@ -275,14 +274,14 @@ def _lost_arrays(model: Any, back: Any) -> str:
     )  # fmt: skip
 
 
-def _moved_mean(model: Any, case: Case) -> bool:
+def _moved_mean(model: object, case: Case) -> bool:
     """Whether learning has moved the mean that is subtracted from the rows."""
     before = case.build()
     case.warm_up(before)
     return "_mean" in vars(model) and not np.array_equal(vars(before)["_mean"], vars(model)["_mean"])
 
 
-def _save_and_load(spec: HasherSpec, model: Any) -> Any:
+def _save_and_load(spec: HasherSpec, model: OnlineHasher) -> OnlineHasher:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"
         save(model, path)

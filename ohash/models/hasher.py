@@ -35,7 +35,7 @@ class Hasher:
     params: Any
     __signature__: ClassVar[inspect.Signature]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         """Show the parameters of the method as the signature of its class."""
         super().__init_subclass__(**options)
         if not hasattr(cls, "Params") or not {"Params", "__init__"} & set(vars(cls)):
@@ -54,7 +54,7 @@ class Hasher:
             written = sorted([*declared, *own.values()], key=lambda one: one.kind)
         cls.__signature__ = inspect.Signature(written)
 
-    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+    def __new__(cls, *args: object, **keywords: object) -> Self:
         """Refuse a keyword that the method does not have, before a constructor that is spelt out does."""
         known = inspect.signature(cls).parameters
         for name in keywords:
@@ -62,7 +62,7 @@ class Hasher:
                 raise unknown_parameter(cls.__name__, name, list(known))
         return super().__new__(cls)
 
-    def __init__(self, params: Any = None, /, **keywords: Any) -> None:
+    def __init__(self, params: object = None, /, **keywords: object) -> None:
         """Validate the keywords (see `Params`); the number of columns is known when the first data come."""
         if params is not None and (keywords or not isinstance(params, self.Params)):
             raise TypeError(
@@ -79,7 +79,7 @@ class Hasher:
         """Set the attributes of a model that has seen nothing."""
 
     @classmethod
-    def from_params(cls, params: Any) -> Self:
+    def from_params(cls, params: object) -> Self:
         """A new model with these parameters."""
         return cls(**values_by_name(params))
 

@@ -164,7 +164,7 @@ class Learner(Starting):
 class LinearLearner(Learner, HalfSpaces):
     """A learner whose bits are half-spaces of x itself."""
 
-    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+    def __init__(self, params: object = None, /, *, W: npt.ArrayLike | None = None, **keywords: object) -> None:
         """Parameters by keyword, or as one object; `W` (d, r) replaces the random start."""
         super().__init__(params, **keywords)
         if W is not None:

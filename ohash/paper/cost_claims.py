@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from ohash.core.arrays import Array
 from ohash.engine.history import LogBins
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.registry import find
@@ -171,7 +171,7 @@ def _uncapped_steps(measurements: Measurements, setting: Setting) -> Iterable[Pa
         yield Part(setting.title, f"updates with ℓ / ‖x(g - h)ᵀ‖² below C = {C:g}", effect, above(effect, 0.5))
 
 
-def _below_cap(counts: Any, C: float) -> float:
+def _below_cap(counts: Array, C: float) -> float:
     return float(counts[: int(np.searchsorted(LogBins.edges(), C * 0.999))].sum() / max(1, counts.sum()))
 
 

@@ -195,7 +195,7 @@ class Measurements:
         self._cells[figure.key] = cells
         return cells
 
-    def seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
+    def seeds(self, figure: str, setting: Setting, method: str, x: object) -> list[SeedResult]:
         """The finished cells of a point, one per seed; MissingCellError if there is none."""
         results = self._results.get(FigurePoint(figure, setting.key, method, x))
         what = f"{method} at {x} on {setting.title} (figure {figure})"
@@ -205,7 +205,7 @@ class Measurements:
             raise NotRunError(f"{what} has not been run")
         return results
 
-    def replaced_seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
+    def replaced_seeds(self, figure: str, setting: Setting, method: str, x: object) -> list[SeedResult]:
         """The recorded cells of a point that has cells of one's own, which take their place; else none."""
         point = FigurePoint(figure, setting.key, method, x)
         if self.recording is None or all(seed.recorded for seed in self._results.get(point, [])):
@@ -213,7 +213,7 @@ class Measurements:
         recorded = self.recording.values([cell.key for cell in self.cells(FIGURES[figure])[point]])
         return [SeedResult(key, values, recorded=True) for key, values in recorded.items()]
 
-    def has_run(self, figure: str, setting: Setting, method: str, x: Any) -> bool:
+    def has_run(self, figure: str, setting: Setting, method: str, x: object) -> bool:
         """Whether a point has any finished cell."""
         return bool(self._results.get(FigurePoint(figure, setting.key, method, x)))
 

@@ -92,7 +92,7 @@ def figure_table(measurements: Measurements, figure: Figure) -> Table:
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
-def _column(figure: Figure, x: Any) -> str:
+def _column(figure: Figure, x: object) -> str:
     if figure.varies in ("pairs", "drift_at"):
         return f"{'after' if figure.varies == 'pairs' else 'change after'} {x:,} pairs"
     return x if isinstance(x, str) else f"{figure.varies} = {x:g}"
@@ -247,7 +247,9 @@ def bibtex(measurements: Measurements) -> str:
     return bibliography(entries)
 
 
-def _cell(measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any, score: str = "map") -> str:
+def _cell(
+    measurements: Measurements, figure: Figure, setting: Setting, method: str, x: object, score: str = "map"
+) -> str:
     try:
         seeds = measurements.seeds(figure.key, setting, method, x)
         values = _values(measurements, figure, setting, method, x, seeds, score)

@@ -20,7 +20,7 @@ from ohash.comparison.verdict import leaders_text, methods_by_supervision, truth
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
 from ohash.plots import formats, theme
-from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
+from ohash.plots.chart import Axis, Chart, Dash, Kind, Mark, Series
 from ohash.plots.live.axes import COARSE, decades, empty_chart, round_up, share_limits
 from ohash.plots.live.scores import SCORES
 
@@ -108,7 +108,7 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
         bits = np.array([one.bits for one in mine], float)
         values = np.array([one.truth for one in mine])
         name = snapshot.names[at]
-        kind: Any = "line" if len(mine) > 1 else "points"
+        kind: Kind = "line" if len(mine) > 1 else "points"
         dash = DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
     lines = []

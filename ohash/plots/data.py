@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ohash.plots import formats
-from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.chart import Axis, Chart, Kind, Mark, Series
 from ohash.plots.renderers.plotly import figure
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import Overview, item_name
@@ -34,7 +35,7 @@ def class_balance(seen: Overview) -> Chart:
     if least != most:
         title = f"{len(sizes):,} classes of {least:,} to {most:,} rows"
         title += f": the largest is {most / max(1, least):.1f} times the smallest" if most >= 1.5 * least else ""
-    kind: Any = "bar" if len(sizes) <= NAMED else "hold"
+    kind: Kind = "bar" if len(sizes) <= NAMED else "hold"
     series = Series("rows", np.arange(len(sizes)), sizes, kind=kind, role="now")
     return Chart(title, x, y, (series,), alt=f"Bar chart of the rows of each class. {title}.")
 
@@ -88,7 +89,7 @@ def projection(dataset: Dataset, seen: Overview, coloured: Sequence[int] = ()) -
     return Chart(title, x, y, (others, *parts) if rest.any() else tuple(parts), alt=alt)
 
 
-def balance_figure(seen: Overview, *, dark: bool) -> Any:
+def balance_figure(seen: Overview, *, dark: bool) -> go.Figure:
     """The class balance with the names of the classes under the bars."""
     fig = figure(class_balance(seen), dark)
     if 0 < len(seen.class_sizes) <= NAMED:
@@ -98,7 +99,7 @@ def balance_figure(seen: Overview, *, dark: bool) -> Any:
     return fig
 
 
-def projection_figure(dataset: Dataset, seen: Overview, coloured: Sequence[int] = (), *, dark: bool) -> Any:
+def projection_figure(dataset: Dataset, seen: Overview, coloured: Sequence[int] = (), *, dark: bool) -> go.Figure:
     """The projection; a point tells its name when pointed at, and both axes have one scale."""
     chart = projection(dataset, seen, coloured)
     fig = figure(chart, dark)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.arrays import Floats
 from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, LONG_AS_VECTORS, ONLINE, ONLINE_INPUTS, TIMED, Figure
@@ -222,7 +223,7 @@ def _share_chart(
     )
 
 
-def _as_recorded(name: str, x: Any, y: Any, look: LineStyle) -> list[Series]:
+def _as_recorded(name: str, x: Floats, y: Floats, look: LineStyle) -> list[Series]:
     """What one's own points have taken the place of, so that both are in sight."""
     if not len(x):
         return []
@@ -366,7 +367,14 @@ def _points(
 
 
 def _curve(
-    name: str, x: Any, y: Any, sd: Any, look: LineStyle, *, width: float = theme.NORMAL, beside: bool = True
+    name: str,
+    x: Floats,
+    y: Floats,
+    sd: Floats | None,
+    look: LineStyle,
+    *,
+    width: float = theme.NORMAL,
+    beside: bool = True,
 ) -> list[Series]:
     """A line and its points; named beside its end, or in the legend."""
     band = sd if sd is not None and len(sd) and np.isfinite(sd).any() else None

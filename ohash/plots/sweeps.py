@@ -350,5 +350,5 @@ def _case(rest: Place) -> tuple[str, str]:
     return str(dict(rest).get("method", "")), title_of([(key, value) for key, value in rest if key != "method"])
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and math.isfinite(value) else str(value)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ohash.index.export import concatenate_models
+from ohash.models.base import OnlineHasher
 from ohash.models.storage import load, refuse_untrained
 from ohash.production.partitions import (
     Partition,
@@ -141,11 +142,12 @@ def encode_partition(values: dict[str, Any], arrays: Arrays, report: object = No
 
 
 @cache
-def _model(content: bytes) -> Any:
+def _model(content: bytes) -> OnlineHasher:
     with tempfile.TemporaryDirectory(prefix="ohash-") as folder:
         file = Path(folder) / "model.npz"
         file.write_bytes(content)
-        return load(file)
+        model: OnlineHasher = load(file)
+    return model
 
 
 def _check_manifest(target: str, source: str, model: str, partitions: list[Partition]) -> None:

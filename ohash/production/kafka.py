@@ -19,13 +19,13 @@ CONNECT_SECONDS = 20.0
 class KafkaSource:
     """All partitions of one topic, from the beginning or from given offsets."""
 
-    def __init__(self, address: str, *, wait: bool = True, **settings: Any) -> None:
+    def __init__(self, address: str, *, wait: bool = True, **settings: object) -> None:
         """`address` is HOST/TOPIC; `settings` are those of librdkafka. ``wait=False`` ends at the present end."""
         servers, slash, topic = address.rpartition("/")
         if not (slash and servers and topic):
             raise ValueError(f"kafka must be HOST/TOPIC, for example localhost:9092/clicks, got {address!r}")
         try:
-            self._kafka: Any = importlib.import_module("confluent_kafka")
+            self._kafka = importlib.import_module("confluent_kafka")
         except ImportError as error:
             raise ValueError('Kafka needs its client: python3 -m pip install "ohash[kafka]"') from error
         self._topic, self._wait = topic, wait

@@ -7,12 +7,16 @@ memory. Folders are paths on this machine, or any URL that fsspec knows, such as
 import importlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers.table import ID_NAMES
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
 
 PARTITION_ROWS = 500_000  # row groups are joined up to this many rows
 BATCH_VALUES = 2**22  # numbers of one batch
@@ -150,7 +154,7 @@ def _parquet_batches(partition: Partition, columns: list[str], size: int) -> Ite
         yield from parquet.iter_batches(size, row_groups=list(partition.groups), columns=columns, use_threads=False)
 
 
-def _lance() -> Any:
+def _lance() -> ModuleType:
     try:
         return importlib.import_module("lance")
     except ImportError as error:
@@ -168,14 +172,14 @@ def _lance_batches(partition: Partition, columns: list[str], size: int) -> Itera
     yield from fragment.to_batches(columns=columns, batch_size=size)
 
 
-def open_place(place: str) -> tuple[Any, str]:
+def open_place(place: str) -> tuple["FileSystem", str]:
     """(a file system of pyarrow, the path in it)."""
     from pyarrow import fs  # noqa: PLC0415
 
     if "://" not in place:
         return fs.LocalFileSystem(), place
     try:
-        fsspec: Any = importlib.import_module("fsspec")
+        fsspec = importlib.import_module("fsspec")
         system, path = fsspec.core.url_to_fs(place)
     except ImportError as error:
         raise ValueError(f'{place} needs fsspec: python3 -m pip install "ohash[object-storage]" ({error})') from error
@@ -184,7 +188,7 @@ def open_place(place: str) -> tuple[Any, str]:
     return fs.PyFileSystem(fs.FSSpecHandler(system)), path
 
 
-def list_files(system: Any, folder: str) -> dict[str, int]:
+def list_files(system: "FileSystem", folder: str) -> dict[str, int]:
     """Sizes in bytes of all files under a folder, by their path within it; nothing if it is not there."""
     from pyarrow import fs  # noqa: PLC0415
 
@@ -193,13 +197,13 @@ def list_files(system: Any, folder: str) -> dict[str, int]:
     return {info.path[start:]: info.size for info in sorted(entries, key=lambda one: one.path) if info.is_file}
 
 
-def read_bytes(system: Any, path: str) -> bytes:
+def read_bytes(system: "FileSystem", path: str) -> bytes:
     """A whole file."""
     with system.open_input_stream(path) as stream:
         return bytes(stream.read())
 
 
-def write_bytes(system: Any, path: str, content: bytes) -> None:
+def write_bytes(system: "FileSystem", path: str, content: bytes) -> None:
     """A whole file; the folder is made."""
     system.create_dir(path.rpartition("/")[0] or ".", recursive=True)
     with system.open_output_stream(path) as stream:

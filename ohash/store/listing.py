@@ -225,7 +225,7 @@ def _contains(texts: tuple[str, ...], part: str) -> bool:
     return part.strip().lower() in " ".join(texts).lower()
 
 
-def _compare(value: Any, sign: str, wanted: str) -> bool:
+def _compare(value: object, sign: str, wanted: str) -> bool:
     if not isinstance(value, bool) and isinstance(value, int | float):
         try:
             return OPERATORS[sign](float(value), float(wanted))

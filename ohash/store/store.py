@@ -211,7 +211,7 @@ class Store:
         told = getattr(error, "strerror", None) or str(error)
         return f"the disk is full: {told}" if self._full() else told
 
-    def rows(self, sql: str, *values: Any) -> Rows:
+    def rows(self, sql: str, *values: object) -> Rows:
         """Query the database."""
         if not (self._readable and self._database.exists()):
             return []
@@ -227,7 +227,7 @@ class Store:
             with connect(self._database) as db:
                 return db.execute(sql, values).fetchall()
 
-    def _rows_without_lock(self, sql: str, *values: Any) -> Rows:
+    def _rows_without_lock(self, sql: str, *values: object) -> Rows:
         try:
             with connect(self._database, writable=False) as db:
                 return db.execute(sql, values).fetchall()

@@ -111,7 +111,7 @@ def _pair_columns(pairs: Any) -> Any:
     return pairs
 
 
-def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairList:
+def parse_pairs(pairs: object, ids: npt.NDArray[np.str_] | None, n: int) -> PairList:
     """Pairs in any form, between n points given by row number or by `ids`."""
     i, j, s, time = _checked_columns(pairs)
     i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
@@ -126,7 +126,7 @@ def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairLis
 
 
 def parse_two_sided_pairs(
-    pairs: Any, query_ids: npt.NDArray[np.str_] | None, q: int, doc_ids: npt.NDArray[np.str_] | None, n: int
+    pairs: object, query_ids: npt.NDArray[np.str_] | None, q: int, doc_ids: npt.NDArray[np.str_] | None, n: int
 ) -> PairList:
     """Pairs of one of q queries and one of n documents, whose rows are the documents, then the queries."""
     i, j, s, time = _checked_columns(pairs)

@@ -5,7 +5,6 @@ Up to `WHOLE` values, all rows are measured; beyond that, a seeded sample, and `
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -241,7 +240,7 @@ def _class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:
 
 def _distinct(values: npt.NDArray[np.float32]) -> Counter[bytes]:
     """Rows as bytes, and how often each comes; + 0 turns -0.0 into 0.0."""
-    whole: Any = np.ascontiguousarray(values + 0)
+    whole = np.ascontiguousarray(values + 0)
     return Counter(row.tobytes() for row in whole)
 
 

@@ -28,7 +28,7 @@ def check_values(name: str, X: Numbers) -> None:
 def stack_sides(
     docs: npt.ArrayLike,
     queries: npt.ArrayLike,
-    pairs: Any,
+    pairs: object,
     doc_ids: npt.ArrayLike | None,
     query_ids: npt.ArrayLike | None,
     doc_captions: Sequence[str],

@@ -19,7 +19,7 @@ from ohash.streams.dataset import Dataset, dataset_to_frame
 class InlineExecutor(Executor):
     """Runs each task in the calling thread, when it is submitted."""
 
-    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, task: Callable[..., Any], /, *args: object, **kwargs: object) -> Future[Any]:
         """Run the task; returns a finished future."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
@@ -36,7 +36,7 @@ class DaskExecutor(Executor):
     def __init__(self, address: str) -> None:
         """Connect to the scheduler, "tcp://host:8786"."""
         try:
-            distributed: Any = importlib.import_module("distributed")
+            distributed = importlib.import_module("distributed")
         except ImportError as error:
             raise ValueError('a cluster needs Dask: python3 -m pip install "ohash[cluster]"') from error
         try:

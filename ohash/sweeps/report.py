@@ -183,13 +183,13 @@ def symbol(sweep: Sweep, key: str) -> str:
     return key if row is None or key == "pairs" else row.symbol or row.title
 
 
-def _cell(key: str, value: Any) -> str:
+def _cell(key: str, value: object) -> str:
     if key == "method":
         return escape_latex(find(str(value)).title)
     return "--" if value is None else escape_latex(_value_text(value))
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

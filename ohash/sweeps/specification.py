@@ -130,7 +130,7 @@ def check_datasets(sweep: Sweep) -> None:
             raise ValueError(f"dataset {OWN!r} needs its content; pass your own data with --features FILE")
 
 
-def from_values(values: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
+def from_values(values: object, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
     """A sweep from the values of a file or a link."""
     if values == {}:
         raise ValueError("a sweep needs at least [base] or [grid], got nothing")
@@ -140,7 +140,7 @@ def from_values(values: Any, name: str = "sweep", most: int = MOST_CELLS) -> Swe
     return build_sweep(**{"name": name, **values, "most": most})
 
 
-def _check_random(random: Any, grid: Mapping[str, Any]) -> Values:
+def _check_random(random: object, grid: Mapping[str, Any]) -> Values:
     table = dict(_frozen("random", random))
     if not table:
         return ()
@@ -157,7 +157,7 @@ def _check_random(random: Any, grid: Mapping[str, Any]) -> Values:
     return tuple((key, value if key == DRAWS else tuple(value)) for key, value in table.items())
 
 
-def _check_halving(halving: Any, tables: Sequence[Mapping[str, Any]]) -> Values:
+def _check_halving(halving: object, tables: Sequence[Mapping[str, Any]]) -> Values:
     table = dict(_frozen("halving", halving))
     if not table:
         return ()
@@ -173,7 +173,7 @@ def _check_halving(halving: Any, tables: Sequence[Mapping[str, Any]]) -> Values:
     return tuple(table.items())
 
 
-def _frozen(what: str, values: Any) -> Values:
+def _frozen(what: str, values: object) -> Values:
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} must be a table of parameters, got {values!r}")
     return tuple(values.items())

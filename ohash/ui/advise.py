@@ -3,7 +3,6 @@
 import html
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -177,7 +176,7 @@ def choose_data(session: Session, now: AdviceParams) -> None:
     catalogue.choose(session, "advise_data", now.dataset, now.content, pick)
 
 
-def _change(session: Session, key: str, value: Any) -> None:
+def _change(session: Session, key: str, value: object) -> None:
     assert session.advice is not None
     try:
         advices.choose(session, session.advice.with_values(**{key: value}))

@@ -135,7 +135,7 @@ def _base64_bytes(size: int) -> int:
     return 4 * math.ceil(size / 3)
 
 
-def _text_bytes(value: Any) -> int:
+def _text_bytes(value: object) -> int:
     """About as many bytes as its JSON has."""
     if isinstance(value, dict):
         return sum(len(key) + 6 + _text_bytes(one) for key, one in value.items())

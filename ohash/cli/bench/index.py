@@ -8,8 +8,9 @@ Times are CPU milliseconds per query.
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def measure(options: argparse.Namespace, results: Results) -> None:
     _verdict(lines)
 
 
-def _measure_size(codes: Codes, queries: Codes, faiss: Any) -> Iterator[SearchTimes]:
+def _measure_size(codes: Codes, queries: Codes, faiss: ModuleType | None) -> Iterator[SearchTimes]:
     index = ohash.HammingIndex(codes)
     index.search(queries[:1], 1, method="mih")
     flat, multi = _faiss_indexes(faiss, codes)
@@ -88,7 +89,7 @@ def _measure_size(codes: Codes, queries: Codes, faiss: Any) -> Iterator[SearchTi
         yield row
 
 
-def _milliseconds(search: Any, queries: Codes) -> float:
+def _milliseconds(search: Callable[..., object], queries: Codes) -> float:
     """The least CPU milliseconds per query of three rounds, with as many queries as fit into the time limit."""
     start = time.thread_time()
     search(queries[:1])
@@ -137,7 +138,7 @@ def mixture_blocks(X: npt.NDArray[np.float32], n: int, seed: int) -> Iterator[np
         yield np.einsum("nc,ncd->nd", share, X[corners])
 
 
-def _faiss() -> Any:
+def _faiss() -> ModuleType | None:
     try:
         import faiss  # noqa: PLC0415
     except ImportError:
@@ -147,7 +148,7 @@ def _faiss() -> Any:
     return faiss
 
 
-def _faiss_indexes(faiss: Any, codes: Codes) -> tuple[Any, Any]:
+def _faiss_indexes(faiss: ModuleType | None, codes: Codes) -> tuple[Any, Any]:
     """IndexBinaryFlat, and IndexBinaryMultiHash with tables like ours and one flipped bit: not exact."""
     if faiss is None:
         return None, None

@@ -65,7 +65,7 @@ def _sample(i: Rows, j: Rows, s: Rows) -> tuple[Rows, Rows, Rows]:
 
 def _train(spec: HasherSpec, X: Singles, labels: Rows, i: Rows, j: Rows, s: Rows) -> tuple[float, Any]:
     """(CPU seconds of learning alone, the model)."""
-    model: Any = _build(spec)
+    model = _build(spec)
     if hasattr(model, "warm_up"):
         model.warm_up(X[:D])
     rows = np.stack([i, j], axis=1).ravel()
@@ -79,12 +79,12 @@ def _train(spec: HasherSpec, X: Singles, labels: Rows, i: Rows, j: Rows, s: Rows
     return _cpu(learn[spec.consumes])[0], model
 
 
-def _build(spec: HasherSpec, **options: Any) -> Any:
+def _build(spec: HasherSpec, **options: object) -> Any:
     values = {"r": R, **options}
     return spec.build(spec.params(**{name: value for name, value in values.items() if name in spec.table}))
 
 
-def _fit(spec: HasherSpec, X: Singles, labels: Rows, **options: Any) -> Any:
+def _fit(spec: HasherSpec, X: Singles, labels: Rows, **options: object) -> Any:
     model = _build(spec, **options)
     model.fit(X, labels)
     return model

@@ -1,7 +1,7 @@
 """Pace: how many pairs per second a run learns while somebody watches, and how many it learns in one step."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ STEP_SECONDS = 0.02
 LARGEST_CHUNK = 16_384
 
 
-def check_pace(pace: Any) -> Pace:
+def check_pace(pace: object) -> Pace:
     """A pace, or a ValueError that says which there are."""
     if isinstance(pace, str):
         for known in NAMED_PACES:

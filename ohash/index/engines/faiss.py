@@ -1,6 +1,7 @@
 """faiss: an exact index of binary codes in one file."""
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def binary_index(packed: Bytes) -> Any:
     return index
 
 
-def import_faiss() -> Any:
+def import_faiss() -> ModuleType:
     """The module, or a ValueError that says how to install it."""
     try:
         import faiss  # noqa: PLC0415

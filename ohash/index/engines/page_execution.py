@@ -75,7 +75,7 @@ class Session:
     def _order(self, step: str) -> int:
         return list(self.statements).index(step)
 
-    def _run(self, step: str, **values: Any) -> dict[str, Any]:
+    def _run(self, step: str, **values: object) -> dict[str, Any]:
         """Execute one statement with these values."""
         statement = self.statements[step]
         self._names.update(values)

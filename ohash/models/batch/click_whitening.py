@@ -8,7 +8,6 @@ pairs alone; dissimilar pairs only add their points to T.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +90,7 @@ class ClickWhitening(FittedHalfSpaces):
     params: ClickWhiteningParams
     ARRAYS = (*FittedHalfSpaces.ARRAYS, "_sums", "_counts", "_waiting", "_waiting_s", "mean")
 
-    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+    def __init__(self, params: object = None, /, *, W: npt.ArrayLike | None = None, **keywords: object) -> None:
         """Parameters by keyword, or as one object; `W` (d, r) is the hash until the first pairs replace it."""
         super().__init__(params, **keywords)
         if W is not None:

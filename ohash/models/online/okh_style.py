@@ -55,7 +55,7 @@ class OKHStyle(Hasher):
     Params = OKHStyleParams
     params: OKHStyleParams
 
-    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+    def __init__(self, params: object = None, /, *, W: npt.ArrayLike | None = None, **keywords: object) -> None:
         """Parameters by keyword, or as one object; `W` (d, r) replaces the random start, with no offsets."""
         super().__init__(params, **keywords)
         if W is not None:

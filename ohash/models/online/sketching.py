@@ -8,7 +8,7 @@ Frequent Directions (Liberty, 2013) keeps a sketch B of l rows whose BᵀB stays
 """
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,7 @@ def compress(rows: Matrix, size: int, rng: np.random.Generator) -> Matrix:
         return rows
     padded = np.zeros((m, rows.shape[1]))
     padded[: len(rows)] = rows * signs[:, None]
-    mixed: Any = hadamard_transform(padded)[chosen]
+    mixed = hadamard_transform(padded)[chosen]
     return np.asarray(mixed / math.sqrt(len(chosen)))
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -150,7 +151,7 @@ class PQ(Reconstruction):
         rows = _pad(X, d)
         return np.ascontiguousarray(rows @ self.rotation.T) if self.rotation.size else rows
 
-    def _learn_rotation(self, faiss: Any, rows: npt.NDArray[np.float32], M: int) -> npt.NDArray[np.float32]:
+    def _learn_rotation(self, faiss: ModuleType, rows: npt.NDArray[np.float32], M: int) -> npt.NDArray[np.float32]:
         """(d, d), from as many points as k-means takes, chosen evenly."""
         d = rows.shape[1]
         some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_POINTS * 256)).astype(np.int64)
@@ -166,7 +167,7 @@ class PQ(Reconstruction):
             opq.train(points)
         return np.asarray(faiss.vector_to_array(opq.A).reshape(d, d), np.float32).copy()
 
-    def _quantiser(self, faiss: Any, d: int) -> Any:
+    def _quantiser(self, faiss: ModuleType, d: int) -> Any:
         """A faiss quantiser with our centroids; columns are padded with zeros, which change no distance."""
         b = bits_per_part(self.r)
         M = self.r // b
@@ -179,7 +180,7 @@ class PQ(Reconstruction):
 
 
 @contextmanager
-def one_faiss_thread(faiss: Any) -> Iterator[None]:
+def one_faiss_thread(faiss: ModuleType) -> Iterator[None]:
     """One thread for faiss, so that its sums are the same on every machine."""
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
@@ -195,7 +196,7 @@ def _pad(X: Reals, d: int) -> npt.NDArray[np.float32]:
     return padded
 
 
-def _faiss() -> Any:
+def _faiss() -> ModuleType:
     try:
         import faiss  # noqa: PLC0415
     except ImportError as error:

@@ -5,7 +5,6 @@ changed is merged.
 """
 
 import math
-from typing import Any
 
 import pyarrow as pa
 
@@ -51,7 +50,7 @@ def _entries(before: list[Option], now: list[Option]) -> list[Option] | None:
     return None if None in entries else [entry for entry in entries if entry is not None]
 
 
-def _inner(before: Any, now: Option) -> Option | None:
+def _inner(before: object, now: Option) -> Option | None:
     """Merged values cannot go away again: None if one does."""
     if not isinstance(before, dict) or not before.keys() <= now.keys():
         return None

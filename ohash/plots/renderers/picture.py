@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -33,7 +32,7 @@ def to_picture(svg: str, scale: float) -> Image.Image:
 
 
 @cache
-def font(size: int, weight: int = 400) -> Any:
+def font(size: int, weight: int = 400) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The typeface of the pages, which Streamlit brings along; Pillow's own, without Greek letters, where it is not."""
     spec = importlib.util.find_spec("streamlit")
     folder = Path(spec.origin).parent / "static" if spec is not None and spec.origin else Path()

@@ -2,10 +2,11 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.basedatatypes import BaseTraceType
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series, band
@@ -150,7 +151,7 @@ def _fact(text: str) -> str:
     return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
 
 
-def _trace(one: Series, chart: Chart, dark: bool) -> Any:
+def _trace(one: Series, chart: Chart, dark: bool) -> BaseTraceType:
     hue = theme.colour(one.role, dark)
     common: dict[str, Any] = {
         "name": html.escape(one.name),
@@ -184,7 +185,7 @@ def _accompanies(points: Series, line: Series) -> bool:
     return line.kind == "line" and line.name == points.name and len(line.x) == len(points.x) > 1
 
 
-def _band(one: Series, axis: Axis, dark: bool) -> Any:
+def _band(one: Series, axis: Axis, dark: bool) -> go.Scatter:
     """What lies within the spread of a curve."""
     low, high = band(one, axis)
     x, y = np.r_[one.x, one.x[::-1]], np.r_[high, low[::-1]]
@@ -292,7 +293,7 @@ def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> N
     fig.add_shape(type="line", line=line, layer="above", **ends)
 
 
-def _axis(chart: Chart, which: Any, ground: theme.Ground) -> dict[str, Any]:
+def _axis(chart: Chart, which: Literal["x", "y"], ground: theme.Ground) -> dict[str, Any]:
     axis: Axis = getattr(chart, which)
     lo, hi = layout.limits(chart, which)
     at = layout.ticks(lo, hi, axis, 8 if which == "x" else 5)

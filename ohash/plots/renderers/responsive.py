@@ -122,7 +122,7 @@ def _lengths(part: Any, factor: float) -> Any:
     return own | {key: value for key, value in nested.items() if value}
 
 
-def _scale(part: Any, factor: float, length: bool = False) -> Any:
+def _scale(part: object, factor: float, length: bool = False) -> Any:
     """The part with every length of type `factor` times as large."""
     if factor == 1:
         return part

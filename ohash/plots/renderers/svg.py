@@ -4,6 +4,7 @@ The other two renderers need a browser to make a file: ECharts draws in the page
 """
 
 import zlib
+from collections.abc import Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -265,7 +266,7 @@ def dot(x: float, y: float, marker: Marker, scale: float = 1.0) -> str:
     return f'<path d="{_path(*(np.array([[x], [y]]) + scale * SHAPES[marker]))}Z"/>'
 
 
-def _path(x: Any, y: Any) -> str:
+def _path(x: Iterable[float], y: Iterable[float]) -> str:
     return "M" + "L".join(f"{a:.2f} {b:.2f}" for a, b in zip(x, y, strict=True))
 
 

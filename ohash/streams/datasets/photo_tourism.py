@@ -5,13 +5,14 @@ A folder holds sheets ``patches0000.bmp``, ... of 1024 x 1024 grey pixels, 16 x 
 Two patches match if they show one point: that is a track. The second dataset takes the pairs of the m50 file instead.
 """
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Bytes
 from ohash.streams.annotations import PairList
 from ohash.streams.data_folder import FileSet, find_file_set, peek_once
 from ohash.streams.dataset import Dataset, DatasetSpec
@@ -166,7 +167,7 @@ def _check_bmp(path: Path) -> None:
         )
 
 
-def _shrink(images: Any, n: int) -> Any:
+def _shrink(images: Callable[[int, int], Array], n: int) -> Iterator[Bytes]:
     step = SIDE // THUMBNAIL
     for start in range(0, n, PER_SHEET):
         block = images(start, min(n, start + PER_SHEET)).reshape(-1, THUMBNAIL, step, THUMBNAIL, step)

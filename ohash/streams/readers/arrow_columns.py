@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from ohash.core.arrays import Array
 from ohash.core.rows import empty_rows, release_pages
 from ohash.streams.readers.source import BadFileError, Limits, one_line, short_message
 from ohash.streams.readers.table import CAPTION_NAMES, ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST_TEXT = 256
 LONGEST_CAPTION = 160
@@ -57,7 +60,12 @@ def _column_named(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
 
 
 def fill_table(
-    name: str, limits: Limits, part: ColumnRoles, rows: int, batches: Iterable[Any], width: int | None = None
+    name: str,
+    limits: Limits,
+    part: ColumnRoles,
+    rows: int,
+    batches: Iterable["pa.RecordBatch"],
+    width: int | None = None,
 ) -> Table:
     """Fill a float32 matrix from record batches of at most `rows` rows in total; `width` is that of a list column."""
     X = empty_rows((rows, width or len(part.features)), np.float32, IN_MEMORY)
@@ -93,7 +101,7 @@ def fill_table(
     )
 
 
-def to_captions(columns: list[Any]) -> list[str]:
+def to_captions(columns: list["pa.Array"]) -> list[str]:
     """The first text of each row that is not empty, cut to what can be shown.
 
     >>> import pyarrow as pa
@@ -108,7 +116,7 @@ def to_captions(columns: list[Any]) -> list[str]:
     return [one_line(next((text for text in texts if text), "")) for texts in rows]
 
 
-def join_pieces(pieces: list[Any]) -> Any:
+def join_pieces(pieces: list["pa.Array"]) -> "pa.ChunkedArray":
     """Pieces of one column; those of several files may be stored as different kinds of text."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -116,7 +124,7 @@ def join_pieces(pieces: list[Any]) -> Any:
     return pa.chunked_array(pieces if len(kinds) == 1 else [piece.cast(pa.string()) for piece in pieces])
 
 
-def to_numbers(column: Any) -> Array:
+def to_numbers(column: "pa.Array") -> Array:
     """An Arrow column as numbers, its nulls as NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -126,7 +134,7 @@ def to_numbers(column: Any) -> Array:
     return values
 
 
-def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def encode_classes(name: str, title: str, pieces: list["pa.Array"]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Classes as numbers 0, 1, ... in the order of their names, without ever writing a name out per row."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -145,7 +153,7 @@ def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArra
     return rank[indices], tuple(str(names[k])[:LONGEST_TEXT] for k in order)
 
 
-def to_texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.NDArray[np.str_]:
+def to_texts(name: str, title: str, pieces: list["pa.Array"], limits: Limits) -> npt.NDArray[np.str_]:
     """A column as text; NumPy gives every row the room of the longest one, so that is limited first."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
@@ -165,7 +173,7 @@ def to_texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.ND
     return np.asarray(column.to_pylist(), dtype=f"U{max(1, longest)}")
 
 
-def to_seconds(name: str, title: str, pieces: list[Any]) -> npt.NDArray[np.float64]:
+def to_seconds(name: str, title: str, pieces: list["pa.Array"]) -> npt.NDArray[np.float64]:
     """Numbers, or dates as seconds since 1970."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -204,7 +212,7 @@ def class_order(value: Any) -> tuple[int, Any, str]:
     return (1, 0.0, str(value)) if math.isnan(number) else (0, number, str(value))
 
 
-def _lists(name: str, column: Any, width: int, first: int) -> Array:
+def _lists(name: str, column: "pa.Array", width: int, first: int) -> Array:
     import pyarrow as pa  # noqa: PLC0415
 
     if column.null_count:

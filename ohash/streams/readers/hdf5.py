@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ohash.core.arrays import Array
 from ohash.runtime.frames import Arrays
 from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import LABEL_NAMES, Peek, Shapes, Table, choose_features, find_companion
+
+if TYPE_CHECKING:
+    import h5py
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2", "dot": "dot", "ip": "dot"}
@@ -85,7 +88,7 @@ def values(
         return _values(source, limits, file, wanted, transposed=transposed)
 
 
-def _values(source: Source, limits: Limits, file: Any, wanted: list[str], *, transposed: bool) -> Arrays:
+def _values(source: Source, limits: Limits, file: "h5py.File", wanted: list[str], *, transposed: bool) -> Arrays:
     arrays = {}
     for name in wanted:
         one = _dataset(source, file, name)
@@ -99,7 +102,7 @@ def _values(source: Source, limits: Limits, file: Any, wanted: list[str], *, tra
     return arrays
 
 
-def _check_decoded(source: Source, limits: Limits, file: Any, name: str) -> None:
+def _check_decoded(source: Source, limits: Limits, file: "h5py.File", name: str) -> None:
     """Refuse what has to be unpacked and does not fit."""
     one = file[name]
     if _memory_map(source, one) is None:
@@ -108,7 +111,7 @@ def _check_decoded(source: Source, limits: Limits, file: Any, name: str) -> None
         limits.check_decoded(f"{source.name} [{name}], one chunk", chunk)
 
 
-def _distance(source: Source, file: Any) -> str:
+def _distance(source: Source, file: "h5py.File") -> str:
     """What the file declares, or what its name ends in, as those of ann-benchmarks do (glove-100-angular.hdf5).
 
     Of an upload only the name counts: a damaged attribute makes the HDF5 library allocate gigabytes.
@@ -119,7 +122,7 @@ def _distance(source: Source, file: Any) -> str:
     return last if last in METRICS else ""
 
 
-def _dataset(source: Source, file: Any, name: str) -> Any:
+def _dataset(source: Source, file: "h5py.File", name: str) -> "h5py.Dataset":
     """A dataset of plain numbers inside this file, or None."""
     import h5py  # noqa: PLC0415
 
@@ -137,7 +140,7 @@ def _dataset(source: Source, file: Any, name: str) -> Any:
     return one
 
 
-def _memory_map(source: Source, one: Any) -> Array | None:
+def _memory_map(source: Source, one: "h5py.Dataset") -> Array | None:
     """The data in place, if they lie in one piece in a large file."""
     offset = one.id.get_offset() if one.chunks is None else None
     size = one.size * one.dtype.itemsize
@@ -148,7 +151,9 @@ def _memory_map(source: Source, one: Any) -> Array | None:
     return array if np.array_equal(array[0], one[0], equal_nan=True) else None
 
 
-def _shapes(source: Source, file: Any, *, transposed: bool) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+def _shapes(
+    source: Source, file: "h5py.File", *, transposed: bool
+) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
     shapes: dict[str, tuple[int, ...]] = {}
     dtypes: dict[str, str] = {}
     if len(file) > MOST_MEMBERS:
@@ -162,7 +167,7 @@ def _shapes(source: Source, file: Any, *, transposed: bool) -> tuple[dict[str, t
 
 
 @contextmanager
-def _open(source: Source) -> Iterator[Any]:
+def _open(source: Source) -> Iterator["h5py.File"]:
     try:
         import h5py  # noqa: PLC0415
     except ImportError:

@@ -56,7 +56,7 @@ def _first(source: Source) -> dict[str, Any]:
     return row
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: object) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     if isinstance(value, bool):

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers.source import (
@@ -22,6 +22,10 @@ from ohash.streams.readers.source import (
     short_message,
 )
 from ohash.streams.readers.table import Peek, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 MAGIC = b"PAR1"
 WHOLE = "{} must be a whole Parquet file, from PAR1 to a footer and PAR1"
@@ -43,7 +47,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     _check_room(source, limits, rows * (width or columns) * 4)
     wanted = [*part.features, *part.others]
 
-    def batches() -> Iterator[Any]:
+    def batches() -> Iterator["pa.RecordBatch"]:
         for file_of in source.parts:
             # text is read as codes into a dictionary: a long text in every row would otherwise be written out each time
             with _open(file_of, texts) as file, _name_place(file_of, wanted):
@@ -106,7 +110,7 @@ def _describe(part: arrow.ColumnRoles, columns: int) -> str:
 
 
 def _layout(
-    source: Source, limits: Limits, file: Any, variable: str | None
+    source: Source, limits: Limits, file: "pq.ParquetFile", variable: str | None
 ) -> tuple[arrow.ColumnRoles, int | None, int, int]:
     """Roles of the columns, the width of the list column (None without one), rows, and the number of features."""
     import pyarrow as pa  # noqa: PLC0415
@@ -148,7 +152,7 @@ def _layout(
     return replace(part, features=features), None, rows, len(features)
 
 
-def _width(source: Source, file: Any, column: str, rows: int) -> int:
+def _width(source: Source, file: "pq.ParquetFile", column: str, rows: int) -> int:
     """Numbers in a list: all of them, as the footer counts, divided by the rows."""
     total = 0
     for group in range(file.metadata.num_row_groups):
@@ -163,20 +167,20 @@ def _width(source: Source, file: Any, column: str, rows: int) -> int:
     return int(total // rows)
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: "pa.DataType") -> bool:
     import pyarrow as pa  # noqa: PLC0415
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: "pa.DataType") -> bool:
     import pyarrow as pa  # noqa: PLC0415
 
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _texts(file: Any, wanted: list[str]) -> list[str]:
+def _texts(file: "pq.ParquetFile", wanted: list[str]) -> list[str]:
     import pyarrow as pa  # noqa: PLC0415
 
     kinds = {name: file.schema_arrow.field(name).type for name in wanted}
@@ -219,7 +223,7 @@ def _place(source: Source, wanted: list[str]) -> str:
 
 
 @contextmanager
-def _open(source: Source, dictionaries: list[str] | None = None) -> Iterator[Any]:
+def _open(source: Source, dictionaries: list[str] | None = None) -> Iterator["pq.ParquetFile"]:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 

@@ -128,7 +128,7 @@ def _setter(session: Session) -> OnCommit:
 
 
 def _method_setter(session: Session, now: Comparison, entry: Entry) -> OnCommit:
-    def change(key: str, value: Any) -> None:
+    def change(key: str, value: object) -> None:
         row = entry.spec.table[key]
         kept = [f"{name}={entry.spec.table[name].format(old)}" for name, old in entry.values if name != key]
         other = parse_entry(":".join([entry.method, *kept, f"{key}={row.format(value)}"]))
@@ -137,7 +137,7 @@ def _method_setter(session: Session, now: Comparison, entry: Entry) -> OnCommit:
     return change
 
 
-def _change(session: Session, **values: Any) -> None:
+def _change(session: Session, **values: object) -> None:
     assert session.comparison is not None
     try:
         comparisons.choose(session, session.comparison.with_values(**values))

@@ -1,7 +1,5 @@
 """What can be done with a data set: watch a run on it, compare methods on it, or ask whether to learn from clicks."""
 
-from typing import Any
-
 import streamlit as st
 
 from ohash.advice.params import AdviceParams
@@ -12,7 +10,7 @@ from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
 
-def watch(session: Session, key: str, **values: Any) -> None:
+def watch(session: Session, key: str, **values: object) -> None:
     """Start a run on this dataset and go to Live; on data that a link needs, the run of that link."""
     dataset, content = split_key(key)
     try:

@@ -206,7 +206,7 @@ def _begins_anew(session: Session, key: str) -> bool:
     return not acts_at_once(session, rows_of(session.params)[key]) or live_run.has_just_begun(session, key)
 
 
-def _change_in_fragment(session: Session, key: str, value: Any) -> None:
+def _change_in_fragment(session: Session, key: str, value: object) -> None:
     """The same for a slider that is redrawn by itself; a new run and a warning concern the whole page."""
     anew = _begins_anew(session, key)
     change(session, key, value)

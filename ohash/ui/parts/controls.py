@@ -19,7 +19,7 @@ HALVES = (1.0, 1.5)
 
 def control(
     row: Parameter,
-    value: Any,
+    value: object,
     on_commit: OnCommit,
     *,
     options: tuple[str, ...] | None = None,
@@ -52,7 +52,7 @@ def control(
         st.slider(text, lo, hi, shown.initial, step=step, **common)
 
 
-def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tuple[Any, ...]:
+def _options(row: Parameter, value: object, options: tuple[str, ...] | None) -> tuple[Any, ...]:
     """Options of a select box or a log slider, the ends of a linear slider; the value is always among them."""
     if row.choices:
         choices = options or row.choices
@@ -88,7 +88,7 @@ def help_of(row: Parameter) -> str:
     return " ".join(parts) + (f"\n\n$${row.tex}$$" if row.tex else "")
 
 
-def log_options(row: Parameter, value: Any) -> list[Any]:
+def log_options(row: Parameter, value: object) -> list[Any]:
     """Round numbers on a logarithmic scale, with the current value among them.
 
     >>> log_options(Parameter("r", int, 48, "r", "", "", slider=(8, 64), scale="log"), 50)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from ohash.engine.params import OWN
@@ -128,7 +129,7 @@ def _offer_figure(drawn: Chart | HeatMap, sweep: Sweep, measure: str) -> None:
         )  # fmt: skip
 
 
-def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:
+def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, Any], fig: go.Figure) -> Point | None:
     """The point of a clicked marker: its line by name, its place by x."""
     name = fig.data[picked["curve_number"]].name
     groups = charts.groups_of(sweep, results, along)

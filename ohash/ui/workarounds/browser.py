@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 from ohash.ui.workarounds.slots import component_value
@@ -35,7 +35,7 @@ class BrowserReport:
 
 
 @cache
-def _component() -> Any:
+def _component() -> ComponentRenderer:
     return st.components.v2.component(NAME, js=REPORT)
 
 

@@ -44,7 +44,7 @@ class Slot:
         return self.options.index(self.initial)
 
 
-def slot(name: str, value: Any, options: Sequence[Any] = ()) -> Slot:
+def slot(name: str, value: object, options: Sequence[Any] = ()) -> Slot:
     """The widget called `name`, which should show `value`; a new one if it would show something else.
 
     With other options, or after a visit to another page, Streamlit has forgotten its value: it is new, too.

@@ -5,9 +5,9 @@ runs nothing again: until something else did, charts of a run that rests stood w
 """
 
 from functools import cache
-from typing import Any
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from ohash.ui.workarounds.style import dark
 
@@ -37,7 +37,7 @@ NAME = "ohash_theme"
 
 
 @cache
-def _component() -> Any:
+def _component() -> ComponentRenderer:
     return st.components.v2.component(NAME, js=WATCH)
 
 
