@@ -27,6 +27,20 @@ def card_html(title: str, facts: Sequence[str], *pictures: str) -> str:
     return f'<div style="font-size:.9em;line-height:1.5">{"<br/>".join(lines)}</div>'
 
 
+def facts_html(facts: Mapping[str, str]) -> str:
+    """The terms and descriptions of a definition list; an address becomes a link.
+
+    >>> facts_html({"link": "http://x/?a&b", "C": "1"})
+    '<dt>link</dt><dd><a href="http://x/?a&amp;b">http://x/?a&amp;b</a></dd><dt>C</dt><dd>1</dd>'
+    """
+    return "".join(f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in facts.items())
+
+
+def _linked(text: str) -> str:
+    shown = escape(text)
+    return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
+
+
 def thumbnails_html(pictures: npt.NDArray[np.uint8]) -> str:
     """A few pictures side by side in one PNG."""
     from PIL import Image  # noqa: PLC0415

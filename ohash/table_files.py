@@ -137,10 +137,11 @@ def _cell(value: object) -> str:
         return f"{value:.17g}"
     text = str(value)
     # a spreadsheet would compute a text that begins like a formula
-    return f"'{text}" if text.startswith(FORMULA) and not isinstance(value, int) and not _is_number(text) else text
+    return f"'{text}" if text.startswith(FORMULA) and not isinstance(value, int) and not is_number(text) else text
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether Python reads the text as a number."""
     try:
         float(text)
     except ValueError:

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from ohash.advice.click_log import ClickLog, Matrix, QuerySet
 from ohash.advice.coders import Coder, Form
 from ohash.core.arrays import Bytes, Floats, Integers, Rows, Singles
-from ohash.evaluation.hamming_kernels import array_type
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 from ohash.runtime.threads import batches, in_parallel
 
 NEAREST = 10

@@ -9,13 +9,12 @@ hence the same bits whatever the chunking.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
 
 from ohash.core.arrays import Counts, Flags, Floats, Integers, Reals, Rows, Signs
-from ohash.runtime.compile import ALIGNMENT, inlined, kernel_for
+from ohash.runtime.compile import ALIGNMENT, array_type, inlined, kernel_for
 
 # Running sums kept per model, Σ over the pairs so far; columns of the float64 array `sums` (T, N_SUMS).
 SUM_R = 0  # Eq. (3); for MMOH Eq. (28)
@@ -458,21 +457,18 @@ def _project(Wt: Reals, x: Reals, mean: Floats, W_mean: Floats, offset: bool, ze
     settle_zeros(Wt, x[0], x[1], mean, offset, p[0], p[1], np.inf, zero)
 
 
-def _array(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
-    return numba.types.Array(dtype, ndim, "C", readonly=readonly)
-
-
 @cache
 def learn_pairs(dtype: str) -> Callable[..., int]:
     """The learning kernel for "float32" or "float64"; compiled at the first call on a machine, then read from disk."""
     real, f8, i8 = getattr(numba.types, dtype), numba.types.float64, numba.types.int64
-    index = _array(i8, 1, readonly=True)
+    index = array_type(i8, 1, readonly=True)
     flag = numba.types.boolean
     signature = numba.types.int64(
-        _array(real, 3), _array(f8, 1), _array(f8, 2), _array(i8, 1), _array(f8, 2), _array(i8, 2),
-        _array(real, 2, readonly=True), index, index, _array(numba.types.int8, 1, readonly=True),
+        array_type(real, 3), array_type(f8, 1), array_type(f8, 2), array_type(i8, 1), array_type(f8, 2),
+        array_type(i8, 2),
+        array_type(real, 2, readonly=True), index, index, array_type(numba.types.int8, 1, readonly=True),
         i8, f8, f8, flag, i8, i8, f8, f8, f8,
-        _array(i8, 2), *[_array(f8, 2)] * 5, _array(i8, 2), _array(flag, 2),
+        array_type(i8, 2), *[array_type(f8, 2)] * 5, array_type(i8, 2), array_type(flag, 2),
     )  # fmt: skip
     return kernel_for(signature, _learn_pairs)
 
@@ -481,6 +477,6 @@ def learn_pairs(dtype: str) -> Callable[..., int]:
 def project(dtype: str) -> Callable[..., None]:
     """The projections of one pair, the first two of four points, exactly as the learning kernel computes them."""
     real, f8 = getattr(numba.types, dtype), numba.types.float64
-    points = _array(real, 2)
-    mean = _array(f8, 1)
+    points = array_type(real, 2)
+    mean = array_type(f8, 1)
     return kernel_for(numba.types.void(points, points, mean, mean, numba.types.boolean, f8, points), _project)

@@ -20,7 +20,7 @@ from ohash.models import registry
 from ohash.models.base import BatchHasher, OnlineHasher, SimilarityHasher
 from ohash.models.hasher import Hasher
 from ohash.runtime.clock import working_seconds
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, group_of
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.progress import listening
 from ohash.runtime.threads import one_blas_thread
@@ -230,7 +230,7 @@ class Fitting:
         values, arrays = self._job.result()
         self._job = None
         self._note(values["seconds"])
-        return self._run.spec.restore(values["state"], _group(arrays, "state"))
+        return self._run.spec.restore(values["state"], group_of(arrays, "state"))
 
     def _on_progress(self, values: dict[str, Any]) -> None:
         self.share = float(values.get("share", self.share))
@@ -257,7 +257,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     """
     spec = registry.find(values["method"])
     if "state" in values:
-        hasher = spec.restore(values["state"], _group(arrays, "state"))
+        hasher = spec.restore(values["state"], group_of(arrays, "state"))
     else:
         hasher = spec.build(spec.params(**values.get("params", {})))
     if not hasattr(hasher, "fit"):
@@ -269,10 +269,6 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
         fit_to(cast(BatchHasher, hasher), arrays)
     state, learnt = hasher.state()
     return {"state": state, "seconds": working_seconds() - since}, {f"state/{k}": v for k, v in learnt.items()}
-
-
-def _group(arrays: Arrays, name: str) -> Arrays:
-    return {key.partition("/")[2]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
 
 
 @contextmanager

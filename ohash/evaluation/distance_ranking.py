@@ -18,12 +18,11 @@ from ohash.core.arrays import Bytes, Counts, Floats, Integers, Numbers, Rows, Si
 from ohash.core.distances import FastDistances
 from ohash.core.rows import RowView
 from ohash.evaluation import ranking_kernels as columns
-from ohash.evaluation.hamming_kernels import array_type
 from ohash.evaluation.packed_codes import cutoffs
 from ohash.evaluation.ranking import Retrieval, make_retrieval
 from ohash.evaluation.ranking_kernels import HIDDEN, N_RELEVANT, RELEVANT, bounds, curve, score
 from ohash.evaluation.relevance import Relation, relevance_flags
-from ohash.runtime.compile import kernel_for
+from ohash.runtime.compile import array_type, kernel_for
 
 LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of a query's database
 

@@ -13,18 +13,13 @@ import numpy as np
 from numba.extending import intrinsic
 
 from ohash.core.arrays import Bytes, Integers
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 
 # How T distances become one: the least of them, the least with the sum to break ties, or the sum.
 MIN, MIN_SUM, SUM = range(3)
 
 CHUNK = 4096  # items whose distances stay in the first-level cache
 BYTES = 31  # bytes whose bit counts fit in one uint8: 31 * 8 = 248
-
-
-def array_type(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
-    """The type of a contiguous array in a kernel's signature; a read-only one accepts writable arrays too."""
-    return numba.types.Array(dtype, ndim, "C", readonly=readonly)
 
 
 def _popcount(typing_context: Any, byte: Any) -> Any:

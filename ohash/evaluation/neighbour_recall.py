@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Bytes, Counts, Floats, Rows, Singles
-from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, array_type, chunk_distances
+from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, chunk_distances
 from ohash.evaluation.packed_codes import Combine, search_problem
 from ohash.evaluation.relevance import own_rows
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 from ohash.runtime.progress import drain
 
 

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals, Rows
 from ohash.core.rows import RowView
-from ohash.evaluation.hamming_kernels import array_type
-from ohash.runtime.compile import kernel_for
+from ohash.runtime.compile import array_type, kernel_for
 
 GROUP = 4  # columns of one group; the callers pad to a multiple of it
 

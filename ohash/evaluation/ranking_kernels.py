@@ -13,8 +13,8 @@ import numba
 import numpy as np
 
 from ohash.core.arrays import Bytes, Floats, Integers
-from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, array_type, chunk_distances, stable_order
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, chunk_distances, stable_order
+from ohash.runtime.compile import array_type, inlined, kernel_for
 
 # Columns of `scores`; after them, for every k: AP@k, precision@k, hit@k, nDCG@k.
 N_RELEVANT, AP, AP_LOW, AP_HIGH, RECIPROCAL_RANK, AUC, BALL, BALL_RELEVANT, FIRST_K = range(9)

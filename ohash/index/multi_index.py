@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Integers
-from ohash.evaluation.hamming_kernels import array_type
 from ohash.index.bit_words import Words
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 
 # Columns of a list of substrings: model, first bit, number of bits, where its offsets begin.
 MODEL, BIT, LENGTH, OFFSET = range(4)
@@ -60,7 +59,7 @@ def _fill_table(
 def fill_table() -> Callable[..., None]:
     """Compiled at the first call on a machine, then read from disk."""
     u8, i8, i4 = numba.types.uint64, numba.types.int64, numba.types.int32
-    words = numba.types.Array(u8, 2, "C", readonly=True)
+    words = array_type(u8, 2, readonly=True)
     return kernel_for(numba.types.void(words, i8, i8, i8, array_type(i4, 1), array_type(i4, 1)), _fill_table)
 
 

@@ -17,11 +17,11 @@ import numba
 import numpy as np
 
 from ohash.core.arrays import Floats, Integers
-from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
+from ohash.evaluation.hamming_kernels import MIN_SUM, SUM
 from ohash.index.bit_words import Words
 from ohash.index.multi_index import BIT, LENGTH, MODEL, OFFSET, substring
 from ohash.index.scan import CHUNK, NO_ITEM, ROW_BITS, popcount64, prefetch, push, scan_into
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 
 BATCH = 64  # values looked up, and distances computed, together
 # The work of a query: values looked up, rows found under them, distances computed (one per row found for the first

@@ -18,9 +18,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ohash.core.arrays import Integers
-from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
+from ohash.evaluation.hamming_kernels import MIN_SUM, SUM
 from ohash.index.bit_words import Words
-from ohash.runtime.compile import inlined, kernel_for
+from ohash.runtime.compile import array_type, inlined, kernel_for
 
 
 def _popcount64(typing_context: Any, word: Any) -> Any:

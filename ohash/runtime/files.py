@@ -31,17 +31,18 @@ def home() -> Path:
     ...     home().as_posix(), cache_folder().as_posix()
     ('/data/lab', '/data/lab/cache')
     """
-    return _chosen_folder() or platformdirs.user_data_path(APP, appauthor=False)
+    return folder_named_by(HOME) or platformdirs.user_data_path(APP, appauthor=False)
 
 
 def cache_folder() -> Path:
     """The folder of features and radii that were computed once; it need not exist yet."""
-    chosen = _chosen_folder()
+    chosen = folder_named_by(HOME)
     return chosen / "cache" if chosen else platformdirs.user_cache_path(APP, appauthor=False)
 
 
-def _chosen_folder() -> Path | None:
-    name = os.environ.get(HOME, "").strip()
+def folder_named_by(variable: str) -> Path | None:
+    """The folder that an environment variable names, or None."""
+    name = os.environ.get(variable, "").strip()
     return Path(name).expanduser() if name else None
 
 

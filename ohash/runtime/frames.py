@@ -75,3 +75,12 @@ def _exactly(stream: IO[bytes], size: int) -> bytearray:
             raise EOFError(f"the stream ended after {got} of {size} bytes")
         got += some
     return data
+
+
+def group_of(arrays: Arrays, group: str) -> Arrays:
+    """The arrays called "group/name", by their names.
+
+    >>> group_of({"state/W": np.eye(1), "x": np.eye(2)}, "state")
+    {'W': array([[1.]])}
+    """
+    return {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(f"{group}/")}

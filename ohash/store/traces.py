@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ohash.runtime.files import write_file
-from ohash.runtime.frames import Arrays, Frame, read_frame, write_frame
+from ohash.runtime.frames import Arrays, Frame, group_of, read_frame, write_frame
 
 KINDS = {"columns": "pairs", "checkpoints": "checkpoint"}
 MAGIC = b"PAR1"
@@ -26,7 +26,7 @@ def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    curves = {group: _group(arrays, group) for group in KINDS}
+    curves = {group: group_of(arrays, group) for group in KINDS}
     names = list(dict.fromkeys(name for columns in curves.values() for name in columns))
     lengths = {group: len(next(iter(columns.values()), ())) for group, columns in curves.items()}
     table: dict[str, Any] = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
@@ -97,7 +97,3 @@ def _metadata(metadata: dict[bytes, bytes]) -> Frame:
     frame = read_frame(io.BytesIO(base64.b64decode(metadata[ARRAYS])))
     assert frame is not None
     return values, frame[1]
-
-
-def _group(arrays: Arrays, group: str) -> Arrays:
-    return {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(f"{group}/")}

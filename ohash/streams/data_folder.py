@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+from ohash.runtime.files import folder_named_by
 from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetSpec
 from ohash.streams.readers.file_formats import PICKLES, READERS, ground_truth_problem, guess_role, peek_path
 from ohash.streams.readers.own_data import (
@@ -70,8 +71,7 @@ class Entry:
 
 def data_folder() -> Path | None:
     """The folder that the user named, or None."""
-    name = os.environ.get(DATA, "").strip()
-    return Path(name).expanduser() if name else None
+    return folder_named_by(DATA)
 
 
 def use_data_folder(path: str | Path) -> None:

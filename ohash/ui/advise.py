@@ -1,7 +1,6 @@
 """Learn or rotate?: the data and how much is measured, the answer, what would change it, the picture and the table."""
 
 import html
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -28,6 +27,7 @@ QUESTION = (
     "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
     "of **your** later clicks, in as many bytes?"
 )
+_draw_while_running = partial(background_work.draw_while_running, advices.runner)
 
 
 def transport(session: Session) -> None:
@@ -58,10 +58,6 @@ def answer_area(session: Session) -> None:
 def results_area(session: Session) -> None:
     """The picture and the table."""
     _draw_while_running(session, "advise_results", _results, 2.0)
-
-
-def _draw_while_running(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    background_work.draw_while_running(session, advices.runner(session), key, draw, every)
 
 
 def _answer(session: Session) -> None:

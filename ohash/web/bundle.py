@@ -58,23 +58,24 @@ def about() -> str:
 
 
 @cache
-def _text(name: str) -> str:
+def read_part(name: str) -> str:
+    """One file of this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def markup() -> str:
     """The elements."""
-    return _text("playground.html")
+    return read_part("playground.html")
 
 
 def style() -> str:
     """The style sheet."""
-    return _text("playground.css")
+    return read_part("playground.css")
 
 
 def script() -> str:
     """All of the JavaScript; it defines `mountPlayground(root, colours)`."""
-    return "\n".join([_terms(), *(_text(name) for name in SCRIPTS)])
+    return "\n".join([_terms(), *(read_part(name) for name in SCRIPTS)])
 
 
 def _terms() -> str:
@@ -84,7 +85,7 @@ def _terms() -> str:
 def cards_script() -> str:
     """The JavaScript of the cards alone, as an element of a page; `ohashWithCards` makes nodes of a text."""
     listen = "listenForCards();\nwindow.ohashWithCards = withCards;"
-    return f"<script>\n(() => {{\n{_terms()}\n{_text('cards.js')}\n{listen}\n}})();\n</script>\n"
+    return f"<script>\n(() => {{\n{_terms()}\n{read_part('cards.js')}\n{listen}\n}})();\n</script>\n"
 
 
 def colours() -> str:

@@ -7,8 +7,6 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +20,10 @@ from ohash.plots.chart import Chart
 from ohash.plots.gallery import distance_text, item_name, mean_note, picture_of, right_of, ties_note, verdict_on
 from ohash.plots.live.charts import film
 from ohash.plots.renderers.svg import to_svg
+from ohash.repr_html import facts_html
 from ohash.streams.dataset import Dataset
+from ohash.web.bundle import read_part
 
-FOLDER = Path(__file__).parent
 SIZES = {"score": (150.0, 62.0), "hills": (110.0, 62.0), "loss": (130.0, 54.0), "tau": (130.0, 54.0)}  # millimetres
 ON_A_PHONE = 82.0, 62.0  # millimetres
 LONG, ABOVE = 300, 1.0  # letters of a line that is a curve; points by which the clipping is higher than the plot
@@ -124,18 +123,19 @@ def recording_page(
     ]
     rows = sorted({row for _, result in moments for row in (result.query, *result.rows.tolist())})
     data = {"texts": texts.lines, "items": {row: _item(dataset, row) for row in rows}, "frames": frames}
-    lines = (f"<dt>{html.escape(name)}</dt><dd>{_fact(text)}</dd>" for name, text in facts.items() if name != "run")
     return PAGE.format(
         title=html.escape(facts["run"]),
         style=_style(),
         last=len(frames) - 1,
         about=_about([now for now, _ in moments]),
         figures="\n".join(FIGURE.format(name=name) for name in SIZES),
-        facts="\n".join(lines),
+        facts=facts_html({name: text for name, text in facts.items() if name != "run"}),
         data=_json(data),
         take_over=_take_over(more),
         continuation="" if isinstance(more, str) else CONTINUATION.format(data=_json(more)),
-        script="\n".join(_file(name) for name in ((RECORDING,) if isinstance(more, str) else (*SCRIPTS, RECORDING))),
+        script="\n".join(
+            read_part(name) for name in ((RECORDING,) if isinstance(more, str) else (*SCRIPTS, RECORDING))
+        ),
     )
 
 
@@ -237,11 +237,6 @@ def _item(dataset: Dataset, row: int) -> dict[str, str]:
     return {"name": name, "picture": picture} if picture else {"name": name[:MOST_LETTERS]}
 
 
-def _fact(text: str) -> str:
-    shown = html.escape(text)
-    return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
-
-
 def _style() -> str:
     """The style sheet, with every colour of the charts as a variable that follows the page's light or dark look."""
     both = theme.light_to_dark().items()
@@ -249,9 +244,4 @@ def _style() -> str:
     named = {name: vars(theme.LIGHT)[name] for name in ("background", "ink", "faint", "grid")}
     named |= {role: theme.colour(role) for role in ("right", "wrong", "reference", "now")}
     names = "".join(f"--{name}: var(--c{light[1:]}); " for name, light in named.items())
-    return f":root {{color-scheme: light dark; {colours}{names}--font: {theme.FONT};}}\n{_file('recording.css')}"
-
-
-@cache
-def _file(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
+    return f":root {{color-scheme: light dark; {colours}{names}--font: {theme.FONT};}}\n{read_part('recording.css')}"

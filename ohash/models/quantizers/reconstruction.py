@@ -6,8 +6,7 @@ byte by byte.
 """
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 import numba
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Bytes, Reals, Singles
 from ohash.core.codes import Codes
 from ohash.models.hasher import Hasher
-from ohash.runtime.compile import kernel_for
+from ohash.runtime.compile import array_type, kernel_for
 
 
 class Reconstruction(Hasher):
@@ -73,25 +72,18 @@ def _byte_distances(
             squares[q, i] = total
 
 
-def _types() -> tuple[Any, Any]:
-    def readonly(dtype: Any, ndim: int) -> Any:
-        return numba.types.Array(dtype, ndim, "C", readonly=True)
-
-    return readonly, numba.types.Array(numba.types.float32, 2, "C")
-
-
 @cache
 def sum_parts() -> Callable[..., None]:
     """Compiled at the first call on a machine, then read from disk."""
-    readonly, filled = _types()
     f4, u1 = numba.types.float32, numba.types.uint8
-    return kernel_for(numba.types.void(readonly(f4, 3), readonly(u1, 2), filled), _sum_parts)
+    readonly = partial(array_type, readonly=True)
+    return kernel_for(numba.types.void(readonly(f4, 3), readonly(u1, 2), array_type(f4, 2)), _sum_parts)
 
 
 @cache
 def byte_distances() -> Callable[..., None]:
     """Compiled at the first call on a machine, then read from disk."""
-    readonly, filled = _types()
     f4, u1 = numba.types.float32, numba.types.uint8
-    signature = numba.types.void(readonly(f4, 2), readonly(u1, 2), readonly(f4, 1), readonly(f4, 1), filled)
+    readonly = partial(array_type, readonly=True)
+    signature = numba.types.void(readonly(f4, 2), readonly(u1, 2), readonly(f4, 1), readonly(f4, 1), array_type(f4, 2))
     return kernel_for(signature, _byte_distances)

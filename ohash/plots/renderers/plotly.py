@@ -11,6 +11,7 @@ from plotly.basedatatypes import BaseTraceType
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series, band
 from ohash.plots.thinning import drawable
+from ohash.repr_html import facts_html
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
 MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up", "star": "star"}
@@ -137,18 +138,12 @@ def to_html(
     parts = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">', f"<title>{html.escape(title)}</title>"]
     parts.append(f"<style>{style}</style></head><body>")
     if facts:
-        lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{_fact(text)}</dd>" for name, text in facts.items())
-        parts.append(f"<h1>{html.escape(title)}</h1><dl>{lines}</dl>")
+        parts.append(f"<h1>{html.escape(title)}</h1><dl>{facts_html(facts)}</dl>")
     for at, chart in enumerate(several):
         body = figure(chart, dark).to_html(include_plotlyjs=at == 0, full_html=False)
         label = html.escape(chart.alt or chart.title, quote=True)
         parts.append(f'<figure role="img" aria-label="{label}">{body}<p>{html.escape(chart.caption)}</p></figure>')
     return "\n".join([*parts, "</body></html>"])
-
-
-def _fact(text: str) -> str:
-    shown = html.escape(text)
-    return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
 
 
 def _trace(one: Series, chart: Chart, dark: bool) -> BaseTraceType:

@@ -18,6 +18,7 @@ from ohash.streams.readers import delimited, json_lines, numpy_files, parquet
 from ohash.streams.readers.file_formats import read_safely, refuse_pickle
 from ohash.streams.readers.source import BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
+from ohash.table_files import is_number
 
 NAMES = {
     "i": ("i", "a", "query", "query_id", "query-id", "qid", "left", "id1", "item1", "source"),
@@ -177,7 +178,7 @@ def _row_numbers(name: str, column: Array, vectors: str) -> npt.NDArray[np.float
     try:
         return column.astype(np.float64)
     except ValueError:
-        one = next((text for text in column.tolist() if not delimited.is_number(text)), str(column[0]))
+        one = next((text for text in column.tolist() if not is_number(text)), str(column[0]))
         raise BadFileError(
             f"{name} refers to points by ids such as {one!r}, and {vectors} has none; give it a column 'id', or use "
             "row numbers 0, 1, ... in the pairs"

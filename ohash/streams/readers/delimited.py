@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import Peek, Table
+from ohash.table_files import is_number
 
 LONGEST_LINE = 2**24
 BYTES_PER_READ = 2**22
@@ -149,15 +150,6 @@ def _parse(source: Source, first: FirstLine, features: tuple[str, ...], use: Cal
             error,
             f"{source.name} must have {len(first.names)} columns of numbers in every line ({message}); {advice}",
         ) from None
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell holds a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The parts of the Compare page that are redrawn while it runs: verdict, curves, results, costs, and two galleries."""
 
 import html
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,6 +39,7 @@ LEGEND = (
 )
 ZIP = "application/zip"
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
+_draw_while_running = partial(background_work.draw_while_running, comparisons.runner)
 
 
 def transport(session: Session) -> None:
@@ -162,10 +162,6 @@ def show(session: Session, chart: Chart, key: str, height: int) -> None:
     live_chart(chart, key, height, NARROW if session.narrow else 460, highlight=True).send()
     if chart.caption and not chart.empty:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
-
-
-def _draw_while_running(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    background_work.draw_while_running(session, comparisons.runner(session), key, draw, every)
 
 
 def _verdict(session: Session) -> None:

@@ -32,11 +32,15 @@ def transport(current: Callable[[], Background], key: str, run_again: Callable[[
 
 
 def draw_while_running(
-    session: Session, runner: Background, key: str, draw: Callable[[Session], None], every: float
+    current: Callable[[Session], Background],
+    session: Session,
+    key: str,
+    draw: Callable[[Session], None],
+    every: float,
 ) -> None:
     """A part of the page that is drawn again every so many seconds until the work rests."""
     interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
-    fragment(partial(draw, session), key=key, every=interval if runner.state not in RESTING else None)
+    fragment(partial(draw, session), key=key, every=interval if current(session).state not in RESTING else None)
 
 
 def _play_pause(current: Callable[[], Background]) -> None:

@@ -1,5 +1,7 @@
 """Notices at the top of a page: what was wrong with a link or a control, and what to do about it."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from ohash.models import registry
@@ -33,6 +35,16 @@ def show_missing_data(problem: ValueError) -> None:
 def show_error(error: object) -> None:
     """An error as a sentence."""
     st.error(f"{escape_markdown(error)}.", icon=":material/error:")
+
+
+def try_action(action: Callable[[], object]) -> None:
+    """Act and redraw the page; what is in the way, such as a store that cannot be written, becomes a message."""
+    try:
+        action()
+    except ValueError as error:
+        show_error(error)
+    else:
+        st.rerun()
 
 
 def show_store_problem(problem: str) -> None:

@@ -3,14 +3,14 @@
 Deleting asks first, and can be undone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from ohash.engine.snapshot import Snapshot
 from ohash.store.listing import ENDED, LIVE, RunRow, to_csv, to_json
 from ohash.store.store import StoreError
-from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.notices import show_error, try_action
 from ohash.ui.parts.run_table import number_runs
 from ohash.ui.parts.sharing import link_to_live
 from ohash.ui.session import live_run
@@ -43,7 +43,7 @@ def actions(session: Session, store: AllRuns, runs: Sequence[Run], unreadable: S
             f"Save {len(unsaved)}" if len(unsaved) > 1 else "Save", icon=":material/save:", disabled=not unsaved,
             key="run_keep", help="Save the selected runs on this computer, with their curves, once they have finished.",
         ):  # fmt: skip
-            _try(lambda: store.keep(unsaved))
+            try_action(lambda: store.keep(unsaved))
         st.download_button(
             "CSV", lambda: to_csv(runs), "ohash-runs.csv", "text/csv", on_click="ignore", key="run_csv",
             icon=":material/download:", disabled=not runs, help="Download the checkpoints of the selected runs.",
@@ -89,7 +89,7 @@ def _remarks(store: AllRuns, line: RunRow) -> None:
         tags = st.text_input("Tags", line.tags, placeholder="separated by commas", max_chars=200, width=260)
         note = st.text_input("Note", line.note, max_chars=2_000)
         if st.form_submit_button("Save remarks"):
-            _try(lambda: store.remark(line.key, tags, note))
+            try_action(lambda: store.remark(line.key, tags, note))
 
 
 def link(now: Snapshot) -> str:
@@ -105,16 +105,6 @@ def _open(session: Session, line: RunRow, now: Snapshot) -> None:
             show_error(error)
             return
     st.switch_page("pages/live.py")
-
-
-def _try(action: Callable[[], None]) -> None:
-    """Change the store and redraw the list; a full disk or a read-only folder becomes a message."""
-    try:
-        action()
-    except StoreError as error:
-        show_error(error)
-    else:
-        st.rerun()
 
 
 def _pin(session: Session, one: Run | None) -> None:

@@ -13,9 +13,7 @@ from ohash.ui.session.session import Session
 @once_per_process
 def hub() -> Hub[AdviceRunner]:
     """The server's answers; as many at a time as comparisons."""
-    answers_of_all = Hub[AdviceRunner](MAX_COMPARISONS)
-    answers_of_all.limit_of_visitor = 1
-    return answers_of_all.watch()
+    return Hub[AdviceRunner](MAX_COMPARISONS, limit_of_visitor=1).watch()
 
 
 def runner(session: Session) -> AdviceRunner:

@@ -17,9 +17,7 @@ MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 @once_per_process
 def hub() -> Hub[ComparisonRunner]:
     """The server's comparisons."""
-    comparisons_of_all = Hub[ComparisonRunner](MAX_COMPARISONS)
-    comparisons_of_all.limit_of_visitor = 1
-    return comparisons_of_all.watch()
+    return Hub[ComparisonRunner](MAX_COMPARISONS, limit_of_visitor=1).watch()
 
 
 def runner(session: Session) -> ComparisonRunner:

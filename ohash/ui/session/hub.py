@@ -96,10 +96,14 @@ class Lease(Generic[W]):
 class Hub(Generic[W]):
     """All leases of the server on one kind of work."""
 
-    def __init__(self, limit: int = MAX_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limit: int = MAX_RUNS,
+        limit_of_visitor: int = MAX_RUNS_OF_VISITOR,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`clock` is replaced in tests."""
-        self.limit, self._clock = limit, clock
-        self.limit_of_visitor = MAX_RUNS_OF_VISITOR
+        self.limit, self.limit_of_visitor, self._clock = limit, limit_of_visitor, clock
         self._frame_seconds = USUAL_FRAME_SECONDS
         self._leases: dict[str, Lease[W]] = {}
         self._lock = threading.RLock()

@@ -24,7 +24,7 @@ from ohash.sweeps.results import (
 )
 from ohash.sweeps.saving import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.sweep import Sweep, code_for
-from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.notices import try_action
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
@@ -138,7 +138,7 @@ def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point]
     with st.container(horizontal=True, key="sweep_controls", vertical_alignment="center"):
         if alive:
             if st.button("Cancel", icon=":material/stop:", key="sweep_cancel", help="Finished experiments are kept."):
-                _try(lambda: cancel(store, sweep.key))
+                try_action(lambda: cancel(store, sweep.key))
         elif left and st.button(
             "Resume" if any(point.numbers for point in results) else "Start", icon=":material/play_arrow:",
             type="primary", key="sweep_start", disabled=not store.writable,
@@ -178,7 +178,7 @@ def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point]
             help="Remove the sweep from the list. Its finished experiments stay on the Runs page.",
         ):  # fmt: skip
             st.query_params.clear()
-            _try(lambda: delete_sweep(store, sweep.key))
+            try_action(lambda: delete_sweep(store, sweep.key))
 
 
 def start(session: Session, store: Store, sweep: Sweep) -> None:
@@ -197,7 +197,7 @@ def start(session: Session, store: Store, sweep: Sweep) -> None:
         st.query_params.from_dict({"sweep": sweep.key})
         launch.start_sweep(sweep, store)
 
-    _try(launch_sweep)
+    try_action(launch_sweep)
 
 
 def _escape(name: str) -> str:
@@ -215,15 +215,6 @@ def _title(sweep: Sweep) -> str:
     names = dict.fromkeys(cell.params.dataset for cell in sweep.cells)
     data = ", ".join("your data" if name == OWN else name for name in names)
     return f"{sweep.name} · {data} · {count} experiment{'s' if count > 1 else ''}"
-
-
-def _try(action: Callable[[], object]) -> None:
-    try:
-        action()
-    except ValueError as error:  # a store that cannot be written, data that are not here
-        show_error(error)
-    else:
-        st.rerun()
 
 
 def _file(make: Callable[[], str], name: str, mime: str) -> tuple[Callable[[], bytes], str, str]:
