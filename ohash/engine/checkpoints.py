@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
-from ohash.engine.class_scores import ClassScores
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
-from ohash.engine.history import History
+from ohash.engine.history import ClassScores, History
 from ohash.engine.judge import ERRORS, SCORES, Judge
 from ohash.engine.sliding_map import LAST_POINTS, sliding_map
 from ohash.engine.state import RunState

@@ -2,7 +2,8 @@
 
 Rows are kept at fixed pair counts, never at chunk boundaries, so pace and chunk size cannot change it. `History`
 keeps the multiples of a stride that doubles when the table is full, and a geometric skeleton (a few points an octave)
-that is never dropped, so that the beginning stays visible on a logarithmic axis.
+that is never dropped, so that the beginning stays visible on a logarithmic axis. `ClassScores` keeps how well
+each class is found, checkpoint by checkpoint.
 """
 
 from collections.abc import Iterable
@@ -11,9 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Counts, Floats
+from ohash.core.arrays import Counts, Floats, Rows
+from ohash.evaluation.ranking import Retrieval
+from ohash.streams.dataset import Dataset
 
 CAPACITY = 1024
+MOST_CLASSES = 256  # beyond this many no mAP is kept for each class
 FIRST_STRIDE = 8
 # 1 to 7, then 1, 1.25, 1.5 and 1.75 times each power of two.
 SKELETON = np.array([*range(1, 8), *(quarter << octave for octave in range(1, 58) for quarter in range(4, 8))])
@@ -137,3 +141,40 @@ class LogBins:
     def centre(cls, bins: Floats) -> Floats:
         """The value in the middle of each bin; NaN stays NaN."""
         return np.asarray(10 ** (cls.low + (bins + 0.5) / cls.per_decade))
+
+
+class ClassScores:
+    """The mAP of every class at every checkpoint, (checkpoints, classes), for data with one label a point.
+
+    Classes are those of the data, in rising order, also after a drift has redefined what is similar.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        """Without single labels, or with too many, there are no columns."""
+        self._class_of = np.zeros(dataset.n, np.int64)
+        self.classes = 0
+        if dataset.labels is not None and not dataset.multi_label:
+            names, class_of = np.unique(dataset.labels, return_inverse=True)
+            if len(names) <= MOST_CLASSES:
+                self.classes, self._class_of = len(names), class_of
+        self._rows: list[Floats] = []
+
+    def add(self, queries: Rows, record: Retrieval | None) -> None:
+        """The record of a ranking of `queries`, None if there was none."""
+        row = np.full(self.classes, np.nan)
+        if record is not None and self.classes:
+            known = ~np.isnan(record.ap)
+            class_of = self._class_of[queries[known]]
+            counts = np.bincount(class_of, minlength=self.classes)
+            sums = np.bincount(class_of, weights=record.ap[known], minlength=self.classes)
+            row[counts > 0] = sums[counts > 0] / counts[counts > 0]
+        self._rows.append(row)
+
+    @property
+    def array(self) -> Floats:
+        """A copy of all rows."""
+        return np.array(self._rows, dtype=np.float64).reshape(len(self._rows), self.classes)
+
+    def restore(self, rows: Floats) -> None:
+        """The inverse of `array`."""
+        self._rows = list(rows.reshape(len(rows), self.classes).copy())

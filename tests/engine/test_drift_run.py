@@ -7,7 +7,7 @@ import pytest
 
 from ohash.cli import drift as command
 from ohash.engine import saving
-from ohash.engine.class_scores import MOST_CLASSES, ClassScores
+from ohash.engine.history import MOST_CLASSES, ClassScores
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.sliding_map import LAST_POINTS, sliding_map

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetFamily, DatasetSpec
-from ohash.streams.datasets.blobs import BIBTEX, CITE
+from ohash.streams.datasets.synthetic import BIBTEX, CITE
 
 N_POINTS, MOST_POINTS = 200, 400
 MOST_SEED = 999
