@@ -14,7 +14,7 @@ import ohash
 from ohash.models.registry import PLUGINS, check_plugins
 from ohash.streams.dataset import METRICS
 from ohash.streams.readers.own_data import check_files
-from ohash.streams.readers.sides import check_sides
+from ohash.streams.readers.two_sides import check_sides
 from ohash.web.lessons import OWN, read_file
 
 STARTING_SECONDS = 60.0

@@ -7,7 +7,7 @@ from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
-from ohash.streams.readers.sides import open_two_sides
+from ohash.streams.readers.two_sides import open_two_sides
 from ohash.streams.registry import load_by_key
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.plots import formats, label_room, point_labels
+from ohash.plots import formats, line_labels, point_labels
 from ohash.plots.chart import Axis, Chart, Mark, Series, Values
 from ohash.plots.thinning import drawable, thin
 
@@ -266,7 +266,7 @@ def _inside(
     height: float,
     size: float,
     taller: float,
-) -> dict[int, label_room.Text]:
+) -> dict[int, line_labels.Text]:
     """Labels inside the plot that have room there; in a wider plot they cover less of the lines."""
     named = {id(one): at for at, one in enumerate(with_labels(chart))}
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
@@ -277,7 +277,7 @@ def _inside(
     def up(y: float) -> float:
         return position(y, *y_ends, chart.y.scale) * height
 
-    lines: dict[int, label_room.Line] = {}
+    lines: dict[int, line_labels.Line] = {}
     for k, one in enumerate(chart.series):
         drawn = thin(one, chart)
         if one.kind in ("line", "step", "hold") and one.width and one.opacity and len(drawn.x):
@@ -288,12 +288,12 @@ def _inside(
         ends = (0.0, width) if level else (across(mark.at), across(mark.at))
         lines[-1 - k] = np.array(ends), np.array([up(mark.at)] * 2 if level else [0.0, height])
 
-    def text(at: int, y: float) -> label_room.Text:
+    def text(at: int, y: float) -> line_labels.Text:
         x, wide, _ = places[at]
-        return label_room.Text(x, y, wide)
+        return line_labels.Text(x, y, wide)
 
     texts = {at: text(at, places[at][2]) for at in inside}
-    return label_room.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height, taller)
+    return line_labels.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height, taller)
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:

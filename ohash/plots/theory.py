@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.loss import PairStep
-from ohash.engine.microscope import PairView
+from ohash.engine.step_by_step import PairView
 from ohash.models.online.oh import OH
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.pair import Stage, in_brackets, tex_number
+from ohash.plots.step_by_step import Stage, in_brackets, tex_number
 
 POINTS, PAIRS, BITS = 60, 2000, 8  # of the two streams
 CURVE_POINTS = 121

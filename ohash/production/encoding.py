@@ -31,7 +31,7 @@ from ohash.production.partitions import (
     read_bytes,
     write_bytes,
 )
-from ohash.production.price import encode_vectors
+from ohash.production.stale_codes import encode_vectors
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.sweeps.executors import DaskExecutor, capacity

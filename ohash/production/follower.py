@@ -21,8 +21,8 @@ from ohash.engine.history import History
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import OnlineHasher, PairHasher
 from ohash.models.storage import load, load_with_companion, save
-from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
+from ohash.production.stale_codes import StalenessPrice, price_staleness
 from ohash.runtime.frames import Frame
 
 try:

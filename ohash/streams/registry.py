@@ -13,7 +13,7 @@ from ohash.models.registry import collect_specs, plugin_modules, scan
 from ohash.streams.data_folder import FileState, folder_specs, folder_state
 from ohash.streams.dataset import Dataset, DatasetFamily, DatasetSpec, Metric
 from ohash.streams.readers.own_data import open_files
-from ohash.streams.readers.sides import open_two_sides
+from ohash.streams.readers.two_sides import open_two_sides
 
 # The key of data that a user brought.
 OWN = "own"

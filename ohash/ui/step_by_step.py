@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.engine.microscope import SEARCHED, Microscope, PairView
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
+from ohash.engine.step_by_step import SEARCHED, Microscope, PairView
 from ohash.models.registry import find
 from ohash.plots.code_strips import STRIP_WIDTH, drawn_width
 from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
-from ohash.plots.pair import RULES, Stage, stages
 from ohash.plots.renderers.plotly import figure
 from ohash.plots.renderers.svg import to_svg
+from ohash.plots.step_by_step import RULES, Stage, stages
 from ohash.plots.theory import first_C, negative_from, streams, theory
 from ohash.streams.dataset import Dataset
 from ohash.ui.parts import present, static_chart

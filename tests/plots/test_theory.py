@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from ohash.engine.microscope import Microscope, PairView
 from ohash.engine.params import experiment
+from ohash.engine.step_by_step import Microscope, PairView
 from ohash.plots import layout
 from ohash.plots.theory import (
     PAIRS,

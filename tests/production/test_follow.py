@@ -17,8 +17,8 @@ from ohash.cli.main import main
 from ohash.models.storage import load_with_companion, save
 from ohash.production.follower import ALARM_NAMES, CAPACITY, FollowOptions, Ticks
 from ohash.production.kafka import KafkaSource
-from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.sources import FileSource, parse_lines
+from ohash.production.stale_codes import StalenessPrice, price_staleness
 from ohash.production.watch import key_of, list_watched, read_watched
 from tests.optional import optional
 

@@ -12,8 +12,8 @@ from ohash.cli.main import main
 from ohash.core.rows import is_memory_mapped
 from ohash.streams.readers import arrow_columns
 from ohash.streams.readers.file_formats import read_path
-from ohash.streams.readers.sides import open_two_sides
 from ohash.streams.readers.source import BadFileError
+from ohash.streams.readers.two_sides import open_two_sides
 
 N, Q, D = 30, 8, 6
 RNG = np.random.default_rng(0)

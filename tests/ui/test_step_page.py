@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.engine.microscope import Microscope
 from ohash.engine.params import experiment
+from ohash.engine.step_by_step import Microscope
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "8", "kernel": "none", "pairs": "400", "C": "0.1"}

@@ -13,10 +13,10 @@ from ohash.engine.observer import WINDOW
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live.axes import AxisRanges
+from ohash.plots.live.bits_and_costs import bit_balance, bits, certificate, cost, per_bit, selections
 from ohash.plots.live.other_runs import Ghost, comparable, ghost_of
 from ohash.plots.live.scores import SCORES, both_truths, prequential, quality, stale_gap
 from ohash.plots.live.stream import hills, loss, tau, tau_quantiles, update_rate
-from ohash.plots.live.work import bit_balance, bits, certificate, cost, per_bit, selections
 from ohash.plots.thinning import thin
 
 # Every chart that needs nothing but a snapshot, in the order of the page.

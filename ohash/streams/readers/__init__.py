@@ -12,8 +12,8 @@ from ohash.runtime import lazy
 if TYPE_CHECKING:
     from ohash.streams.readers.file_formats import READERS, peek_path, read_path, read_upload
     from ohash.streams.readers.own_data import DataOptions, dataset_from_sources, open_files
-    from ohash.streams.readers.sides import open_two_sides
     from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
+    from ohash.streams.readers.two_sides import open_two_sides
 
 __all__ = [
     "FOLDER", "READERS", "UPLOAD", "BadFileError", "DataOptions", "Limits", "Source", "dataset_from_sources",
@@ -32,7 +32,7 @@ __getattr__, __dir__ = lazy.attach(
         "Source": "source",
         "dataset_from_sources": "own_data",
         "open_files": "own_data",
-        "open_two_sides": "sides",
+        "open_two_sides": "two_sides",
         "peek_path": "file_formats",
         "read_path": "file_formats",
         "read_upload": "file_formats",

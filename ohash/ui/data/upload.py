@@ -13,8 +13,8 @@ from ohash.streams.dataset import METRICS, Dataset, Metric
 from ohash.streams.readers import picture_files
 from ohash.streams.readers.own_data import DataOptions, dataset_from_sources
 from ohash.streams.readers.picture_files import SUFFIXES
-from ohash.streams.readers.sides import two_sides_from_sources
 from ohash.streams.readers.source import UPLOAD, Source
+from ohash.streams.readers.two_sides import two_sides_from_sources
 from ohash.streams.summary import Summary
 from ohash.ui.data import actions
 from ohash.ui.parts import items

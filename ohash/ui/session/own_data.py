@@ -12,7 +12,7 @@ from ohash.engine.params import OWN, ExperimentParams, experiment
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
-from ohash.streams.readers.sides import open_two_sides
+from ohash.streams.readers.two_sides import open_two_sides
 from ohash.streams.summary import Summary, summarize
 from ohash.ui.session import access, uploads
 from ohash.ui.session.session import Session

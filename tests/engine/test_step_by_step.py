@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import sgn
-from ohash.engine.microscope import FAR, KINDS, Microscope
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
+from ohash.engine.step_by_step import FAR, KINDS, Microscope
 from tests.engine.runs import small
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Signs
 from ohash.core.loss import Matrix, PairStep, dissimilar_threshold
-from ohash.engine.microscope import PairView
+from ohash.engine.step_by_step import PairView
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.code_strips import Card, code_cards, code_strips
 

@@ -1,4 +1,4 @@
-"""Microscope: one pair of an experiment, taken apart in the order of Algorithms 1 to 3.
+"""One pair of an experiment, step by step in the order of Algorithms 1 to 3.
 
 The pair may be any of the stream, in any order, or two items of one's own; the model is always as it was before it.
 """

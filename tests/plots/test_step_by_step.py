@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ohash.core.loss import explain
-from ohash.engine.microscope import PairView
+from ohash.engine.step_by_step import PairView
 from ohash.plots.code_strips import code_strips, drawn_width
-from ohash.plots.pair import loss_by_distance, margins, parts_of_loss, stages, step_size
 from ohash.plots.renderers.svg import to_svg
+from ohash.plots.step_by_step import loss_by_distance, margins, parts_of_loss, stages, step_size
 
 RNG = np.random.default_rng(4)
 P_I, P_J = RNG.normal(size=12), RNG.normal(size=12)
