@@ -18,7 +18,7 @@ from ohash.models.base import HasherSpec
 from ohash.models.online.oh_params import OHParams
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
-from ohash.streams.datasets.paper_setting import paper_params
+from ohash.streams.datasets.paper_setting import PAPER_WARM, paper_params
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
@@ -337,4 +337,5 @@ def protocol(dataset: str, method: str = "oh", **values: object) -> ExperimentPa
     wanted = {name: value for name, value in (presets or DEFAULTS_FOR_OTHER_DATA).items() if name in known}
     if methods.find(method).features != "kernel":
         wanted.pop("kernel", None)  # the paper names the kernel for its own models
+        wanted["warm"] = PAPER_WARM  # with a kernel the anchors ask for as many
     return base.with_values(**{**wanted, **values})

@@ -17,14 +17,14 @@ from ohash.core.features import FeatureParams
 from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find, own_methods
 from ohash.paper.settings import LABELLED, Setting
-from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
+from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R, PAPER_WARM
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
 # What no data set decides: how pairs come, what a run does, and the features but for the kernel, which is the method's.
 BASE: dict[str, Any] = {
     **asdict(FeatureParams()), **asdict(StreamParams()), **asdict(DriftParams()), **asdict(RunParams()),
-    **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_FEATURES["m"], "judged_at": "ends",
+    **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_WARM, "judged_at": "ends",
 }  # fmt: skip
 # Parameters of a method that a data set may have a default for.
 OF_DATA = ("alpha", "beta", "C", "center")

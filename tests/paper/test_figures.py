@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ohash.engine.params import protocol
 from ohash.models.registry import find, hashers
 from ohash.paper import figures, method_claims
 from ohash.paper import settings as data
@@ -54,6 +55,25 @@ def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
     figures._sweep.cache_clear()
     assert wanted == {key: [cell.key for cell in FIGURES[key].sweep(QUICK).cells] for key in wanted}
     figures._sweep.cache_clear()
+
+
+@pytest.mark.parametrize("figure", ["6", "8"])
+def test_a_single_run_by_the_papers_protocol_has_the_parameters_and_features_of_its_figures(figure):
+    measured = Measurements(Store(), QUICK)
+    for setting in FIGURES[figure].settings():
+        cells = [
+            cell.params
+            for where, them in measured.cells(FIGURES[figure]).items()
+            if where.setting == setting.key and where.x == 64 and "@" not in where.method
+            for cell in them
+        ]
+        for cell in cells:
+            beta = {"beta": setting.beta} if cell.method in ("oh", "mmoh") else {}
+            single = protocol(setting.dataset, cell.method, similar_by=setting.similar_by, **beta)
+            assert (single.model, single.stream) == (cell.model, cell.stream)
+            assert (single.features, single.features.warm_up) == (
+                replace(cell.features, warm=single.features.warm), cell.features.warm_up
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", [QUICK, FULL], ids=["quick", "full"])

@@ -18,6 +18,8 @@ EITHER_OF_TWO = (0.05, 0.1)
 # which no experiment of the text uses. The number of anchors is not given: 300. σ = 1, on vectors of unit length.
 PAPER_MODEL: dict[str, Any] = {"alpha": 0, "C": 0.1}
 PAPER_FEATURES: dict[str, Any] = {"m": 300, "sigma": 1.0}
+# The warm-up: it has the anchors, and the mean that methods without a kernel subtract, too.
+PAPER_WARM = PAPER_FEATURES["m"]
 PAPER_R = 64
 
 
