@@ -168,10 +168,14 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     """The code that keeps most of the best of both; the smaller of its two shares counts.
 
     Codes that cannot be told apart from it by either score are named with it, and none of them is called the best.
+    Where all follow the truth like a random order, shares of the best of them would say nothing.
     """
+    topic = "For both at once"
     codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.truth > 0]
     if len(codes) < 2:
         return None
+    if random_remark(snapshot, codes_within_budget(snapshot)):
+        return Sentence(topic, f"only the distance decides, as no code here is seen to follow {truth_name(snapshot)}.")
     score = snapshot.truth_label
     most = max(code.truth for code in codes), max(code.recall for code in codes)
     if min(most) <= 0:
@@ -216,7 +220,7 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
             "recall@10"
         )
         parts.append(_price(snapshot, best, online))
-    return Sentence("For both at once", f"{'. '.join(part for part in parts if part)}.")
+    return Sentence(topic, f"{'. '.join(part for part in parts if part)}.")
 
 
 def _by_one_score(snapshot: ComparisonSnapshot, in_truth: Sequence[Code], in_recall: Sequence[Code]) -> str:

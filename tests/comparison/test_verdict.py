@@ -214,8 +214,11 @@ def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     assert re.search(r"is best, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
     remark = "No code here can be told apart from a random order."
     assert remark in text
+    both = sentences(now)["For both at once"]
+    assert both == "only the distance decides, as no code here is seen to follow your labels."
     above = replace(snapshot({"oh": 0.05, "itq": 0.3}), chance={"map": 0.2551})
     assert remark not in sentences(above)["To follow your labels"], "one code is better than chance"
+    assert "only the distance" not in sentences(above)["For both at once"]
     little = replace(snapshot({"oh": 0.04, "itq": 0.02}), chance={"map": 0.001})
     assert ") (" not in sentences(little)["To follow your labels"]
     assert remark not in sentences(little)["To follow your labels"], "one seed proves that codes are not random"
