@@ -15,6 +15,7 @@ LATEX = {
     "μ": r"$\mu$", "σ": r"$\sigma$", "τ": r"$\tau$", "ℓ": r"$\ell$", "Σ": r"$\sum$", "√": r"$\sqrt{\,}$",
     "²": r"$^2$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$", "…": r"\dots{}", "‖": r"$\|$", "ᵀ": r"$^\top$",
     "·": r"$\cdot$", "×": r"$\times$", "–": "--", "−": "$-$", "′": "'", "’": "'",
+    "<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}", "*": "{*}",  # after a row's end, TeX takes [ and * for options
 }  # fmt: skip
 
 COLUMN = 225.0  # points; a column of a two-column article has 229.5
@@ -108,12 +109,12 @@ def _points_wide(rows: Sequence[Sequence[str]], character: float = 5.25, between
 
 
 def escape_latex(text: str) -> str:
-    r"""Text for LaTeX.
+    r"""Text for LaTeX, on one line: an empty line would end a caption.
 
     >>> escape_latex("β = 50 % ± 1")
     '$\\beta$ = 50 \\% $\\pm$ 1'
     """
-    return "".join(LATEX.get(letter, letter) for letter in text)
+    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
 def bibliography(texts: Iterable[str]) -> str:

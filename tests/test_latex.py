@@ -18,6 +18,7 @@ from ohash.store.store import Store
 from ohash.sweeps.report import to_latex as sweep_latex
 from ohash.sweeps.results import Point
 from ohash.sweeps.specification import build_sweep
+from ohash.tables import escape_latex, to_latex
 from tests.comparison.snapshots import snapshot
 
 pytestmark = pytest.mark.slow
@@ -72,6 +73,16 @@ def test_comparisons_and_sweeps(compiled):
     )
     points = [Point(at, tuple(cells), ({"map": 0.5, "recall_10": 0.4},)) for at, cells in sweep.by_point()]
     compiled("sweep", sweep_latex(sweep, points))
+
+
+def test_names_from_files_and_links_are_only_text(compiled):
+    hostile = '[1ex] *x* <b>|\\input{/etc/passwd}\n\n"two" 50 % $ & # _ ~ ^'
+    sweep = build_sweep(hostile, base={"dataset": "digits"}, grid={"kernel": ["rbf"]})
+    points = [Point(at, tuple(cells), ({"map": 0.5, "recall_10": 0.4},)) for at, cells in sweep.by_point()]
+    compiled("caption", sweep_latex(sweep, points))
+    for name in (hostile, "*", "[x]"):
+        cell = escape_latex(name)
+        compiled("cells", to_latex((cell, "mAP"), [[(cell, "0.5"), (cell, "0.4")]], caption=cell))
 
 
 def test_tables_fit_into_a_two_column_article(tmp_path):
