@@ -18,7 +18,7 @@ from ohash.store.store import Store
 from ohash.sweeps.report import to_latex as sweep_latex
 from ohash.sweeps.results import Point
 from ohash.sweeps.specification import build_sweep
-from ohash.tables import escape_latex, to_latex
+from ohash.table_files import escape_latex, to_latex
 from tests.comparison.snapshots import snapshot
 
 pytestmark = pytest.mark.slow
