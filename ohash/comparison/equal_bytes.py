@@ -32,6 +32,7 @@ class Code:
     recall: float
     each: PerSeed
     recalls: PerSeed
+    same_queries: bool = False
 
 
 def budget(snapshot: ComparisonSnapshot) -> int:
@@ -50,7 +51,7 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> tuple[Code, ...]:
         if result.bytes <= most:
             scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
             each = scores_by_seed(snapshot, at), recalls_by_seed(snapshot, at)
-            codes.append(Code(at, result.bits, result.bytes, *scores, *each))
+            codes.append(Code(at, result.bits, result.bytes, *scores, *each, snapshot.setup.same_queries))
             continue
         fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
         if fitting:
@@ -64,13 +65,13 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> tuple[Code, ...]:
 @lru_cache(maxsize=128)
 def truth_gap(one: Code, other: Code, column: str) -> Gap | None:
     """The truth score of one code minus that of another; None without common queries."""
-    return gap_over_seeds(one.each, other.each, column)
+    return gap_over_seeds(one.each, other.each, column, same_queries=one.same_queries)
 
 
 @lru_cache(maxsize=128)
 def recall_gap(one: Code, other: Code) -> Gap | None:
     """Recall@10 of one code minus that of another; None without common queries."""
-    return gap_over_seeds(one.recalls, other.recalls, "recall_10")
+    return gap_over_seeds(one.recalls, other.recalls, "recall_10", same_queries=one.same_queries)
 
 
 def indistinguishable_by_truth(best: Code, codes: Sequence[Code], column: str) -> list[Code]:

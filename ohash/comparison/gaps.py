@@ -50,7 +50,7 @@ class Gap:
 def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
     """The truth score of a method minus that of another, or of the float vectors; None while one is missing."""
     sides = scores_by_seed(snapshot, one), scores_by_seed(snapshot, other)
-    return gap_over_seeds(*sides, snapshot.truth_column)
+    return gap_over_seeds(*sides, snapshot.truth_column, same_queries=snapshot.setup.same_queries)
 
 
 def scores_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
@@ -72,18 +72,15 @@ def recalls_by_seed(snapshot: ComparisonSnapshot, entry: int) -> PerSeed:
     }
 
 
-def gap_over_seeds(one: PerSeed, other: PerSeed, score: str) -> Gap | None:
+def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, *, same_queries: bool = False) -> Gap | None:
     """The gap of a score (as in `significance.SEED_SPREADS`) on the seeds and queries that both sides have."""
     seeds = [seed for seed in one if seed in other and len(one[seed]) == len(other[seed])]
-    return _gap([one[seed] for seed in seeds], [other[seed] for seed in seeds], score)
-
-
-def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]], score: str) -> Gap | None:
+    ones, others = [one[seed] for seed in seeds], [other[seed] for seed in seeds]
     if not ones:
         return None
     if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
-    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score)
+    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score, same_queries=same_queries)
     means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)

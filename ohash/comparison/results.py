@@ -100,7 +100,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order."""
+    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order.
+
+    `same_queries` tells whether all seeds are judged by the same test queries.
+    """
 
     title: str = ""
     n: int = 0
@@ -112,6 +115,7 @@ class EvaluationSetup:
     database_seen: bool = True
     chance: float = math.nan
     notes: tuple[str, ...] = ()
+    same_queries: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

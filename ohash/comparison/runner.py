@@ -292,5 +292,5 @@ def _setup_of(run: Run) -> EvaluationSetup:
     notes = tuple(note for note in (judge.note, data.note) if note)
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
-        run.world.parts.database_seen, judge.chance()["hit_10"], notes,
+        run.world.parts.database_seen, judge.chance()["hit_10"], notes, data.same_test_queries,
     )  # fmt: skip

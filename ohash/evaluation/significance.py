@@ -89,6 +89,7 @@ def difference_over_seeds(
     resamples: int = 2000,
     score: str = "map",
     known: Intervals | None = None,
+    same_queries: bool = False,
 ) -> Difference:
     """Mean score of a less that of b, given one array of scores per seed, for the same queries on both sides.
 
@@ -96,22 +97,31 @@ def difference_over_seeds(
     vary between seeds, so with ENOUGH_SEEDS the interval is at least the t interval of the seeds' mean, and with fewer
     it is widened on both sides by `few_seeds_margin`: one seed proves only what no other seed would overturn. `score`
     is one of SEED_SPREADS: average precision, hit@10 or recall@10 of the exact neighbours; `known` is that of
-    `paired_bootstrap`.
+    `paired_bootstrap`. Where all seeds have the `same_queries`, in one order, more seeds are no more queries: then a
+    query is resampled with its scores of all seeds, and the interval has the variances of both queries and seeds.
 
     >>> ap = [np.array([0.5, 0.7]), np.array([0.3, 0.5]), np.array([0.6, 0.8])]
     >>> wide, narrow = difference_over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
     >>> f"{wide.low:.2f} {narrow.low:.2f}"
     '0.19 0.43'
     """
-    queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples, known=known)
+    if same_queries:
+        gains = np.stack(a) - np.stack(b)
+        each = np.nanmean(gains[:, ~np.isnan(gains).all(axis=0)], axis=0)
+        queries = paired_bootstrap(each, np.zeros_like(each), resamples=resamples, known=known)
+    else:
+        queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples, known=known)
     margin = few_seeds_margin(len(a), score)
     if margin:
         return Difference(queries.difference, queries.low - margin, queries.high + margin)
     from scipy.special import stdtrit  # noqa: PLC0415 (slow to import; scipy.stats even more so)
 
     factor = float(stdtrit(len(a) - 1, 0.975))
-    gains = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
-    middle, half = float(gains.mean()), float(factor * gains.std(ddof=1) / np.sqrt(len(gains)))
+    means = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
+    middle, half = float(means.mean()), float(factor * means.std(ddof=1) / np.sqrt(len(means)))
+    if same_queries:  # the seeds' means do not show how much queries vary
+        low, high = np.hypot(queries.low - middle, half), np.hypot(queries.high - middle, half)
+        return Difference(queries.difference, middle - float(low), middle + float(high))
     return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))
 
 

@@ -114,11 +114,13 @@ class Measurements:
     ) -> None:
         """Nothing is read yet. `own` are data of one's own, which then take the place of all others.
 
-        `intervals` are bootstrap intervals: those that were recorded, then those that claims computed.
+        `intervals` are bootstrap intervals: those that were recorded, then those that claims computed. `same_queries`
+        tells whether all seeds are judged by the same test queries; those of the embedded data are drawn by the seed.
         """
         self.store, self.profile, self.recording, self.own = store, profile, recording, own
         self.data = None if own is None else own_settings(own)
         self.intervals = {} if recording is None else dict(recording.intervals)
+        self.same_queries = own is not None and own.same_test_queries
         self._frames: dict[tuple[str, bool], dict[str, Any]] = {}
         self._new_queries: dict[Any, npt.NDArray[np.bool_]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}

@@ -13,9 +13,9 @@ from ohash.paper.figures import ONLINE, SUPERVISED, describe_batch_methods
 from ohash.paper.findings import Claim, Judge
 from ohash.paper.measurements import Floats, Measurements, MissingCellError
 from ohash.paper.protocol import COMMON_R, variant, variant_title
-from ohash.paper.quality_claims import map_gain
+from ohash.paper.quality_claims import ap_gain, map_gain
 from ohash.paper.settings import PAPER_KINDS, Kind, Setting
-from ohash.paper.verdicts import EQUAL, Part, above, difference, equal
+from ohash.paper.verdicts import EQUAL, Part, above, equal
 
 
 def _on_rbf(method: str) -> str:
@@ -87,7 +87,7 @@ def _gap_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     }  # fmt: skip
     wide = [a - b for a, b in zip(aps["oh", many], aps["kernel_lsh", many], strict=True)]
     narrow = [a - b for a, b in zip(aps["oh", few], aps["kernel_lsh", few], strict=True)]
-    effect = difference(wide, narrow, measurements.intervals)
+    effect = ap_gain(measurements, wide, narrow)
     yield Part.from_test(setting.title, f"gap at r = {many} minus gap at r = {few}", effect, above)
 
 
@@ -133,26 +133,24 @@ def _lead_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     bits = measurements.profile.bits
     few, many = bits[0], bits[-1]
     (narrow, first, some), (wide, last, more) = (_lead(measurements, setting, r, r) for r in (few, many))
-    effect = difference(wide, [0 * each for each in wide], measurements.intervals)
+    effect = ap_gain(measurements, wide, [0 * each for each in wide])
     ahead = Part.from_test(setting.title, f"r = {many}, minus the next best, {last}", effect, above)
     yield _with_rivals_missing(ahead, more)
     what = f"lead at r = {many} (over {last}) minus lead at r = {few} (over {first})"
     n = min(len(narrow), len(wide))
-    grown = Part.from_test(setting.title, what, difference(wide[:n], narrow[:n], measurements.intervals), above)
+    grown = Part.from_test(setting.title, what, ap_gain(measurements, wide[:n], narrow[:n]), above)
     yield _with_rivals_missing(grown, some or more)
     equal_bits = [r for r in bits if 4 * r in bits]
     if len(equal_bits) < 2:
         return
     few, many = equal_bits[0], equal_bits[-1]
     (narrow, first, _), (wide, last, _) = (_lead(measurements, setting, r, 4 * r) for r in (few, many))
-    effect = difference(wide, [0 * each for each in wide], measurements.intervals)
+    effect = ap_gain(measurements, wide, [0 * each for each in wide])
     what = f"equal bits: MMOH of 4 × {many} minus {last} of {4 * many}"
     yield Part.from_test(setting.title, what, effect, above, decisive=False)
     n = min(len(narrow), len(wide))
     what = f"equal bits: lead at {4 * many} (over {last}) minus lead at {4 * few} (over {first})"
-    yield Part.from_test(
-        setting.title, what, difference(wide[:n], narrow[:n], measurements.intervals), above, decisive=False
-    )
+    yield Part.from_test(setting.title, what, ap_gain(measurements, wide[:n], narrow[:n]), above, decisive=False)
 
 
 def _lego_equals_oh(measurements: Measurements, setting: Setting) -> Iterable[Part]:

@@ -9,7 +9,7 @@ import numpy as np
 from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.paper.figures import BETAS, CS, FIGURES
 from ohash.paper.findings import Claim, Judge
-from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.measurements import Floats, Measurements, MissingCellError
 from ohash.paper.settings import Setting
 from ohash.paper.verdicts import (  # fmt: skip
     EQUAL,
@@ -29,13 +29,18 @@ LARGE_GAIN = 0.05
 NEGLIGIBLE = 0.01  # a β that is better by less counts as equally good
 
 
+def ap_gain(measurements: Measurements, a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
+    """MAP of one minus that of another: average precisions of all test queries, one array per seed."""
+    return difference(a, b, measurements.intervals, same_queries=measurements.same_queries)
+
+
 def map_gain(
     measurements: Measurements, setting: Setting, figure: str, a: tuple[str, Any], b: tuple[str, Any]
 ) -> Effect:
     """MAP of one (method, x) minus that of another, on the same queries and seeds."""
     first, second = measurements.seeds(figure, setting, *a), measurements.seeds(figure, setting, *b)
     n = min(len(first), len(second))
-    return difference(measurements.ap(first[:n]), measurements.ap(second[:n]), measurements.intervals)
+    return ap_gain(measurements, measurements.ap(first[:n]), measurements.ap(second[:n]))
 
 
 def _beta_shape(measurements: Measurements, setting: Setting) -> Iterable[Part]:

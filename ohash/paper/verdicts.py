@@ -123,18 +123,21 @@ class Part:
         return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 
-def difference(a: Sequence[Floats], b: Sequence[Floats], known: Intervals | None = None) -> Effect:
+def difference(
+    a: Sequence[Floats], b: Sequence[Floats], known: Intervals | None = None, *, same_queries: bool = False
+) -> Effect:
     """MAP of a minus that of b; one array of average precisions per seed, the same queries on both sides.
 
-    `known` are bootstrap intervals that need not be computed again.
+    `known` are bootstrap intervals that need not be computed again; `same_queries` is that of `difference_over_seeds`.
     """
-    pooled, seeds = difference_over_seeds(a, b, known=known), len(a)
+    pooled, seeds = difference_over_seeds(a, b, known=known, same_queries=same_queries), len(a)
     margin = few_seeds_margin(seeds)
-    kind = (
-        f"95 %, bootstrap over queries, widened by {margin:.3f} for {seeds_text(seeds)}"
-        if margin
-        else f"95 %, the wider of bootstrap over queries and t over {seeds} seeds"
-    )
+    if margin:
+        kind = f"95 %, bootstrap over queries, widened by {margin:.3f} for {seeds_text(seeds)}"
+    elif same_queries:
+        kind = f"95 %, bootstrap over queries, which all {seeds} seeds share, added to t over the seeds"
+    else:
+        kind = f"95 %, the wider of bootstrap over queries and t over {seeds} seeds"
     return Effect(pooled.difference, pooled.low, pooled.high, seeds=seeds, interval=kind)
 
 

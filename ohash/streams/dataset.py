@@ -134,6 +134,11 @@ class Dataset:
         """Whether queries and documents are different things."""
         return self.query_rows is not None
 
+    @property
+    def same_test_queries(self) -> bool:
+        """Whether every seed has the same test queries: all those that the data declare."""
+        return self.fixed_test is not None and self.queries[1] >= len(self.fixed_test)
+
     @cached_property
     def is_query(self) -> Flags:
         """(n,): which rows are queries only; none of one-sided data."""

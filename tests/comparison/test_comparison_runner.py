@@ -5,12 +5,13 @@ import math
 import threading
 import time
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ohash.comparison import runner as runner_module
-from ohash.comparison.runner import ComparisonRunner
+from ohash.comparison.runner import ComparisonRunner, compare
 from ohash.engine.export import encoder_archive
 from ohash.engine.judge import RERANKED, Judge
 from ohash.engine.run import Run
@@ -19,6 +20,9 @@ from ohash.evaluation.neighbours import exact_neighbours
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.batch.itq import ITQ
 from ohash.models.storage import load as load_model
+from ohash.paper.measurements import Measurements
+from ohash.paper.protocol import QUICK
+from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from tests.comparison.comparisons import finished, small
 from tests.engine.runs import finish, own_data, straight
@@ -113,6 +117,16 @@ def test_means_and_spreads_are_over_seeds(over):
     scores = [result.last("map") for result in now.results_of(0)]
     assert now.score(0, "map") == pytest.approx(np.mean(scores))
     assert now.spread(0, "map") == pytest.approx(np.std(scores, ddof=1))
+
+
+@pytest.mark.parametrize("asked", [10, 40])
+def test_the_comparison_and_the_paper_know_whether_all_seeds_have_the_same_queries(asked):
+    X, labels = np.random.default_rng(0).normal(size=(200, 8)), np.arange(200) % 4
+    plain = Dataset.from_arrays(X, labels=labels, queries=(20, asked))
+    declared = replace(plain, fixed_test=np.arange(160, 200))
+    for data, same in ((plain, False), (declared, asked == 40)):
+        now = compare(data, ["lsh"], pairs=200, bits=8, kernel="none", sweep=False, seeds=(0, 1))
+        assert now.setup.same_queries == same == Measurements(Store(), QUICK, own=data).same_queries
 
 
 def test_an_error_of_one_method_is_a_message_and_stops_nothing_else():

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ohash.comparison.equal_bytes import codes_within_budget, truth_gap
 from ohash.comparison.export import CHANCE, result_rows, to_latex
 from ohash.comparison.fairness import fairness
-from ohash.comparison.gaps import gap
+from ohash.comparison.gaps import gap, scores_by_seed
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
 from ohash.comparison.verdict import methods_by_supervision, verdict
@@ -45,6 +46,18 @@ def test_a_gap_over_seeds_has_their_spread():
     assert difference.seeds == 3
     assert difference.spread == pytest.approx(np.std(each, ddof=1))
     assert re.fullmatch(r"\.1\d\d ± \.\d{3} over 3 seeds", difference.magnitude)
+
+
+def test_seeds_that_share_their_queries_are_no_more_queries():
+    now = snapshot({"oh": 0.7, "itq": 0.55}, noise=0.3, seeds=(0, 1, 2))
+    (one, other), same = (scores_by_seed(now, at) for at in (0, 1)), replace(now.setup, same_queries=True)
+    each = np.mean([one[seed] - other[seed] for seed in (0, 1, 2)], axis=0)
+    shared = gap(replace(now, setup=same), 0, 1)
+    assert shared.half_width >= paired_bootstrap(each, np.zeros(QUERIES), resamples=1000).high - each.mean()
+    assert shared.half_width > gap(now, 0, 1).half_width and shared.difference == pytest.approx(each.mean())
+    for snap, wide in ((now, False), (replace(now, setup=same), True)):
+        a, b = codes_within_budget(snap)
+        assert (truth_gap(a, b, "map") == shared) == wide
 
 
 def test_one_seed_proves_only_what_no_other_seed_would_overturn():

@@ -12,6 +12,7 @@ from ohash.evaluation.significance import (
     difference_over_seeds,
     few_seeds_margin,
     half_width,
+    paired_bootstrap,
     score_half_width,
 )
 from ohash.streams.dataset import Dataset
@@ -37,6 +38,36 @@ def test_intervals_cover_simulated_effects(seeds, seed_spread):
         interval = difference_over_seeds(*simulated(rng, seeds, 0.03, seed_spread), resamples=300)
         covered += interval.low <= 0.03 <= interval.high
     assert covered / trials >= 0.93  # nominally 0.95; two standard errors of 300 trials are 0.025
+
+
+def simulated_on_the_same_queries(rng, seeds, effect, seed_spread, query_spread=0.2):
+    """As `simulated`, but most of what differs between queries is the same for all seeds; each asks all of them."""
+    hardness = rng.normal(0, query_spread, QUERIES)
+    a = [effect + hardness + rng.normal(0, seed_spread) + rng.normal(0, 0.1, QUERIES) for _ in range(seeds)]
+    return a, [np.zeros(QUERIES) for _ in range(seeds)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed_spread", [0.0, 0.01, SEED_SPREADS["map"]])
+def test_intervals_cover_simulated_effects_on_the_queries_that_all_seeds_share(seeds, seed_spread):
+    rng, trials = np.random.default_rng([seeds, int(1000 * seed_spread)]), 300
+    covered = 0
+    for _ in range(trials):
+        a, b = simulated_on_the_same_queries(rng, seeds, 0.03, seed_spread)
+        interval = difference_over_seeds(a, b, same_queries=True)
+        covered += interval.low <= 0.03 <= interval.high
+    assert covered / trials >= 0.93  # as above
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_more_seeds_are_no_more_queries_where_all_share_them(seeds):
+    hardness = np.random.default_rng(0).normal(0.03, 0.2, QUERIES)
+    hardness[:3] = np.nan
+    a, b = [hardness] * seeds, [np.zeros(QUERIES)] * seeds
+    once, apart = paired_bootstrap(hardness, b[0]), difference_over_seeds(a, b)
+    assert difference_over_seeds(a, b, same_queries=True) == pytest.approx(once)
+    assert apart.high - apart.low < 0.7 * (once.high - once.low)
 
 
 @pytest.mark.parametrize("queries", [2, 3, 5, 10, 29])

@@ -87,6 +87,7 @@ def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
 def test_every_interval_says_what_it_is():
     a = [np.linspace(0.4, 0.6, 50)] * 3
     assert difference(a[:1], a[:1]).interval.endswith("for one seed") and "t over 3 seeds" in difference(a, a).interval
+    assert "which all 3 seeds share" in difference(a, a, same_queries=True).interval
     assert ratio([2.0], [1.0]).interval == "one run, timings ± 20 % assumed"
     assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "range of 3 seeds"
     assert range_over_seeds([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
