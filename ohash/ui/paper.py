@@ -110,7 +110,7 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
                     cancel(store, key)
             if st.button("Show results so far", icon=":material/refresh:", key="paper_refresh"):
                 st.rerun()
-            st.caption("What follows stays as it is until then, or until the run ends.")
+            st.caption("The results below do not change while this runs, unless you press *Show results so far*.")
         elif done < len(cells):
             _start_button(store, profile, resume=done > 0)
             _own_button(store, profile)
