@@ -11,7 +11,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ohash.comparison.gaps import Gap, PerSeed, gap_over_seeds, recalls_by_seed, score_text, scores_by_seed
+from ohash.comparison.gaps import (
+    Gap,
+    PerSeed,
+    gap_over_seeds,
+    recalls_by_seed,
+    score_per_query,
+    score_text,
+    scores_by_seed,
+)
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.evaluation.significance import half_width
 
@@ -118,7 +126,7 @@ def random_remark(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     A random order does not vary with the seed, so one seed needs no wider interval here.
     """
     chance = _level(snapshot)
-    each = [np.concatenate(list(code.each.values())) for code in codes if code.each]
+    each = [score_per_query(list(code.each.values()), code.same_queries) for code in codes if code.each]
     if not each or not math.isfinite(chance) or any(np.nanmean(one) - half_width(one) > chance for one in each):
         return ""
     return "No code here can be told apart from a random order"

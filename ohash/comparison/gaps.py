@@ -7,7 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.results import ComparisonSnapshot, truth_scores
-from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, half_width, seeds_text
+from ohash.evaluation.significance import (
+    ENOUGH_SEEDS,
+    difference_over_seeds,
+    few_seeds_margin,
+    half_width,
+    mean_per_query,
+    seeds_text,
+)
 
 FLOATS = -1
 RESAMPLES = 1000
@@ -86,6 +93,11 @@ def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, *, same_queries: bo
     return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)
 
 
+def score_per_query(scores: list[npt.NDArray[np.float64]], same_queries: bool) -> npt.NDArray[np.float64]:
+    """The scores of all queries of all seeds; where the seeds share their queries, one mean per query."""
+    return mean_per_query(scores) if scores and same_queries else np.concatenate([np.empty(0), *scores])
+
+
 @dataclass(frozen=True)
 class Decline:
     """A method whose truth score ends below that of its start, by more than chance explains."""
@@ -107,8 +119,8 @@ def declines(snapshot: ComparisonSnapshot) -> list[Decline]:
         changes = changes[np.isfinite(changes)]
         if not len(changes):
             continue
-        records = [one.record for one in results if one.record is not None]
-        each = np.concatenate([np.empty(0), *(truth_scores(record, column) for record in records)])
+        scores = [truth_scores(one.record, column) for one in results if one.record is not None]
+        each = score_per_query(scores, snapshot.setup.same_queries)
         widths = [half_width(each), half_width(changes) if len(changes) >= ENOUGH_SEEDS else 0.0]
         half = float(np.nanmax(widths)) + few_seeds_margin(len(changes), column)
         if changes.mean() < -half:

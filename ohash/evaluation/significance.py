@@ -106,8 +106,7 @@ def difference_over_seeds(
     '0.19 0.43'
     """
     if same_queries:
-        gains = np.stack(a) - np.stack(b)
-        each = np.nanmean(gains[:, ~np.isnan(gains).all(axis=0)], axis=0)
+        each = mean_per_query([one - other for one, other in zip(a, b, strict=True)])
         queries = paired_bootstrap(each, np.zeros_like(each), resamples=resamples, known=known)
     else:
         queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples, known=known)
@@ -123,6 +122,16 @@ def difference_over_seeds(
         low, high = np.hypot(queries.low - middle, half), np.hypot(queries.high - middle, half)
         return Difference(queries.difference, middle - float(low), middle + float(high))
     return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))
+
+
+def mean_per_query(scores: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """The mean over seeds of each query's score, if all have the same queries; those never scored are left out.
+
+    >>> mean_per_query([np.array([0.2, np.nan, np.nan]), np.array([0.4, np.nan, 0.5])]).tolist()
+    [0.30000000000000004, 0.5]
+    """
+    every = np.stack(scores)
+    return np.asarray(np.nanmean(every[:, ~np.isnan(every).all(axis=0)], axis=0))
 
 
 def half_width(values: npt.ArrayLike) -> float:

@@ -10,7 +10,7 @@ import pytest
 from ohash.comparison.equal_bytes import codes_within_budget, truth_gap
 from ohash.comparison.export import CHANCE, result_rows, to_latex
 from ohash.comparison.fairness import fairness
-from ohash.comparison.gaps import gap, scores_by_seed
+from ohash.comparison.gaps import declines, gap, scores_by_seed
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
 from ohash.comparison.verdict import methods_by_supervision, verdict
@@ -58,6 +58,21 @@ def test_seeds_that_share_their_queries_are_no_more_queries():
     for snap, wide in ((now, False), (replace(now, setup=same), True)):
         a, b = codes_within_budget(snap)
         assert (truth_gap(a, b, "map") == shared) == wide
+
+
+def test_shared_queries_count_once_against_the_start_and_against_chance():
+    now = snapshot({"oh": 0.2, "itq": 0.2}, seeds=(0, 1, 2))
+    shared = replace(now, setup=replace(now.setup, same_queries=True))
+    hardness = np.std(scores_by_seed(now, 0)[0], ddof=1)
+    mean, half = now.score(0, "map"), 1.96 * hardness / QUERIES**0.5
+    level = mean - 0.8 * half  # within the interval of 200 queries, outside that of 600
+    remark = "can be told apart from a random order"
+    for snap, told in ((now, False), (shared, True)):
+        text = sentences(replace(snap, chance={"map": level}))["To follow your labels"]
+        assert (remark in text) == told
+    falls = [replace(one, checkpoints={**one.checkpoints, "map": np.array([mean + 0.8 * half, mean])})
+             for one in now.results]  # fmt: skip
+    assert [len(declines(replace(snap, results=tuple(falls)))) for snap in (now, shared)] == [2, 0]
 
 
 def test_one_seed_proves_only_what_no_other_seed_would_overturn():
