@@ -14,6 +14,7 @@ import numpy as np
 from ohash.comparison.gaps import (
     Gap,
     PerSeed,
+    RowsBySeed,
     gap_over_seeds,
     recalls_by_seed,
     score_per_query,
@@ -30,7 +31,8 @@ BY_CHANCE = {"mrr": "MRR", "ndcg_10": "nDCG@10", "auc_later": "AUC"}
 class Code:
     """A method at one length: what a sentence can recommend.
 
-    `each` and `recalls` have one array of query scores per seed: of the truth, and recall@10 of the exact neighbours.
+    `each` and `recalls` have one array of query scores per seed: of the truth, and recall@10 of the exact neighbours;
+    `queries` are those that judge, by seed.
     """
 
     entry: int
@@ -40,7 +42,7 @@ class Code:
     recall: float
     each: PerSeed
     recalls: PerSeed
-    same_queries: bool = False
+    queries: RowsBySeed
 
 
 def budget(snapshot: ComparisonSnapshot) -> int:
@@ -59,27 +61,27 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> tuple[Code, ...]:
         if result.bytes <= most:
             scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
             each = scores_by_seed(snapshot, at), recalls_by_seed(snapshot, at)
-            codes.append(Code(at, result.bits, result.bytes, *scores, *each, snapshot.setup.same_queries))
+            codes.append(Code(at, result.bits, result.bytes, *scores, *each, snapshot.queries))
             continue
         fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
         if fitting:
             one = max(fitting, key=lambda length: length.bits)
             first = snapshot.comparison.seeds[0]
             recalls = {} if one.recalls is None else {first: one.recalls}
-            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}, recalls))
+            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}, recalls, {}))
     return tuple(codes)
 
 
 @lru_cache(maxsize=128)
 def truth_gap(one: Code, other: Code, column: str) -> Gap | None:
     """The truth score of one code minus that of another; None without common queries."""
-    return gap_over_seeds(one.each, other.each, column, same_queries=one.same_queries)
+    return gap_over_seeds(one.each, other.each, column, one.queries)
 
 
 @lru_cache(maxsize=128)
 def recall_gap(one: Code, other: Code) -> Gap | None:
     """Recall@10 of one code minus that of another; None without common queries."""
-    return gap_over_seeds(one.recalls, other.recalls, "recall_10", same_queries=one.same_queries)
+    return gap_over_seeds(one.recalls, other.recalls, "recall_10", one.queries)
 
 
 def indistinguishable_by_truth(best: Code, codes: Sequence[Code], column: str) -> list[Code]:
@@ -126,7 +128,7 @@ def random_remark(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     A random order does not vary with the seed, so one seed needs no wider interval here.
     """
     chance = _level(snapshot)
-    each = [score_per_query(list(code.each.values()), code.same_queries) for code in codes if code.each]
+    each = [score_per_query(code.each, code.queries) for code in codes if code.each]
     if not each or not math.isfinite(chance) or any(np.nanmean(one) - half_width(one) > chance for one in each):
         return ""
     return "No code here can be told apart from a random order"

@@ -1,12 +1,14 @@
 """Differences of a score (mAP, hit@10, recall@10) between two methods, paired by query and seed, with intervals."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.results import ComparisonSnapshot, truth_scores
+from ohash.core.arrays import Rows
 from ohash.evaluation.significance import (
     ENOUGH_SEEDS,
     difference_over_seeds,
@@ -18,7 +20,9 @@ from ohash.evaluation.significance import (
 
 FLOATS = -1
 RESAMPLES = 1000
+MOSTLY_SHARED = 0.5
 PerSeed = dict[int, npt.NDArray[np.float64]]
+RowsBySeed = Mapping[int, Rows]
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Gap:
 def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
     """The truth score of a method minus that of another, or of the float vectors; None while one is missing."""
     sides = scores_by_seed(snapshot, one), scores_by_seed(snapshot, other)
-    return gap_over_seeds(*sides, snapshot.truth_column, same_queries=snapshot.setup.same_queries)
+    return gap_over_seeds(*sides, snapshot.truth_column, snapshot.queries)
 
 
 def scores_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
@@ -79,23 +83,47 @@ def recalls_by_seed(snapshot: ComparisonSnapshot, entry: int) -> PerSeed:
     }
 
 
-def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, *, same_queries: bool = False) -> Gap | None:
-    """The gap of a score (as in `significance.SEED_SPREADS`) on the seeds and queries that both sides have."""
+def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, queries: RowsBySeed) -> Gap | None:
+    """The gap of a score (as in `significance.SEED_SPREADS`) on the seeds and queries that both sides have.
+
+    `queries` are the rows that judge, by seed: those that seeds share count once.
+    """
     seeds = [seed for seed in one if seed in other and len(one[seed]) == len(other[seed])]
-    ones, others = [one[seed] for seed in seeds], [other[seed] for seed in seeds]
-    if not ones:
+    if not seeds:
         return None
+    (ones, shared), (others, _) = (
+        _in_one_order({seed: side[seed] for seed in seeds}, queries) for side in (one, other)
+    )
     if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
-    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score, same_queries=same_queries)
+    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score, same_queries=shared)
     means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)
 
 
-def score_per_query(scores: list[npt.NDArray[np.float64]], same_queries: bool) -> npt.NDArray[np.float64]:
+def score_per_query(scores: PerSeed, queries: RowsBySeed) -> npt.NDArray[np.float64]:
     """The scores of all queries of all seeds; where the seeds share their queries, one mean per query."""
-    return mean_per_query(scores) if scores and same_queries else np.concatenate([np.empty(0), *scores])
+    each, shared = _in_one_order(scores, queries)
+    return mean_per_query(each) if shared else np.concatenate([np.empty(0), *each])
+
+
+def _in_one_order(scores: PerSeed, queries: RowsBySeed) -> tuple[list[npt.NDArray[np.float64]], bool]:
+    """The scores of each seed, and whether the seeds share most of their queries, as where later clicks judge.
+
+    Then every array has a place for each query of any seed, NaN where its seed does not have it.
+    """
+    rows = [queries[seed] for seed in scores if seed in queries and len(queries[seed]) == len(scores[seed])]
+    if len(rows) < max(2, len(scores)):
+        return list(scores.values()), False
+    every = np.unique(np.concatenate(rows))
+    share = (sum(map(len, rows)) / len(every) - 1) / (len(rows) - 1)  # 0 if no two have one in common, 1 if all do
+    if share <= MOSTLY_SHARED:
+        return list(scores.values()), False
+    each = [np.full(len(every), math.nan) for _ in rows]
+    for line, row, values in zip(each, rows, scores.values(), strict=True):
+        line[np.searchsorted(every, row)] = values
+    return each, True
 
 
 @dataclass(frozen=True)
@@ -119,8 +147,8 @@ def declines(snapshot: ComparisonSnapshot) -> list[Decline]:
         changes = changes[np.isfinite(changes)]
         if not len(changes):
             continue
-        scores = [truth_scores(one.record, column) for one in results if one.record is not None]
-        each = score_per_query(scores, snapshot.setup.same_queries)
+        scores = {one.seed: truth_scores(one.record, column) for one in results if one.record is not None}
+        each = score_per_query(scores, snapshot.queries)
         widths = [half_width(each), half_width(changes) if len(changes) >= ENOUGH_SEEDS else 0.0]
         half = float(np.nanmax(widths)) + few_seeds_margin(len(changes), column)
         if changes.mean() < -half:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ohash.comparison.costs import Cost
 from ohash.comparison.params import Comparison, Entry
+from ohash.core.arrays import Rows
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
@@ -59,11 +60,12 @@ class MethodResult:
 class Reference:
     """The float vectors, ranked by the original distance: a reference, not an upper bound.
 
-    `scores` has the score of every query by column: "map", "hit_10".
+    `scores` has the score of every query by column: "map", "hit_10"; `queries` are the rows that they are of.
     """
 
     seed: int
     scores: Mapping[str, Floats]
+    queries: Rows
 
     def mean(self, column: str) -> float:
         """Mean over the queries that have a relevant item."""
@@ -100,10 +102,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order.
-
-    `same_queries` tells whether all seeds are judged by the same test queries.
-    """
+    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order."""
 
     title: str = ""
     n: int = 0
@@ -115,7 +114,6 @@ class EvaluationSetup:
     database_seen: bool = True
     chance: float = math.nan
     notes: tuple[str, ...] = ()
-    same_queries: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +146,11 @@ class ComparisonSnapshot:
     def names(self) -> tuple[str, ...]:
         """What the methods are called."""
         return self.comparison.names
+
+    @property
+    def queries(self) -> dict[int, Rows]:
+        """The rows that judge, by seed."""
+        return {one.seed: one.queries for one in self.references}
 
     def supervision(self, entry: int) -> str:
         """What a method was given here: "none", "pairs" or "labels"."""

@@ -137,8 +137,9 @@ class ComparisonRunner(Background):
         if run is None or (again and run.stage == 0):
             return
         self._setup, self._chance = _setup_of(run), run.checkpoints.judge.chance()
-        scores = yield from run.checkpoints.judge.float_scores()
-        self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, scores)]
+        judge = run.checkpoints.judge
+        reference = Reference(seed, (yield from judge.float_scores()), judge.queries)
+        self._references = [one for one in self._references if one.seed != seed] + [reference]
 
     def _measure_ceilings(self) -> Iterator[None]:
         """Exact search among the features of each method; methods with the same features share the result."""
@@ -292,5 +293,5 @@ def _setup_of(run: Run) -> EvaluationSetup:
     notes = tuple(note for note in (judge.note, data.note) if note)
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
-        run.world.parts.database_seen, judge.chance()["hit_10"], notes, data.same_test_queries,
+        run.world.parts.database_seen, judge.chance()["hit_10"], notes,
     )  # fmt: skip

@@ -119,9 +119,7 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
     text = _with_seeds(text, snapshot)
-    floats = gap_over_seeds(
-        best.each, scores_by_seed(snapshot, FLOATS), column, same_queries=snapshot.setup.same_queries
-    )
+    floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column, snapshot.queries)
     parts = [text, random_remark(snapshot, codes)]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:

@@ -120,7 +120,7 @@ def difference_over_seeds(
     middle, half = float(means.mean()), float(factor * means.std(ddof=1) / np.sqrt(len(means)))
     if same_queries:  # the seeds' means do not show how much queries vary
         low, high = np.hypot(queries.low - middle, half), np.hypot(queries.high - middle, half)
-        return Difference(queries.difference, middle - float(low), middle + float(high))
+        return Difference(middle, middle - float(low), middle + float(high))
     return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))
 
 

@@ -161,7 +161,7 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
 def _first_seed_gap(snapshot: ComparisonSnapshot, one: Floats, other: Floats) -> Gap | None:
     """Codes of other lengths are learnt with the first seed only."""
     first = snapshot.comparison.seeds[0]
-    return gap_over_seeds({first: one}, {first: other}, snapshot.truth_column)
+    return gap_over_seeds({first: one}, {first: other}, snapshot.truth_column, {})
 
 
 def precision_recall(snapshot: ComparisonSnapshot) -> Chart:

@@ -40,8 +40,8 @@ def centred(values):
     return values - values.mean()
 
 
-def snapshot(maps, *, float_map=0.5, seeds=(0,), reranked=None, noise=0.05, **values):
-    """Methods with about these mAP, queries that agree with each other up to noise."""
+def snapshot(maps, *, float_map=0.5, seeds=(0,), reranked=None, noise=0.05, shared=0, **values):
+    """Methods with about these mAP, queries that agree with each other up to noise; seeds share some of them."""
     rng = np.random.default_rng(1)
     one = build_comparison("fashion", tuple(maps), seeds, sweep=False, **values)
     hardness = centred(rng.normal(0, 0.1, QUERIES))
@@ -62,7 +62,10 @@ def snapshot(maps, *, float_map=0.5, seeds=(0,), reranked=None, noise=0.05, **va
             params = one.experiment(entry, seed)
             ranking = record(ap, 0.3 + centred(rng.normal(0, noise, QUERIES)))
             results.append(MethodResult(at, seed, 1000, "done", "", params, checkpoints, ranking, 64, 8, near))
-    references = tuple(Reference(seed, dict.fromkeys(("map", "hit_10"), float_map + hardness)) for seed in seeds)
+    rows = {seed: np.r_[:shared, QUERIES * (seed + 1) : QUERIES * (seed + 2) - shared] for seed in seeds}
+    references = tuple(
+        Reference(seed, dict.fromkeys(("map", "hit_10"), float_map + hardness), rows[seed]) for seed in seeds
+    )
     setup = EvaluationSetup("Fashion", 2500, 512, "cosine", "label", QUERIES, 20_000, True)
     cost = Cost(64, 8.0, (1e-4, 2e-4), (1e-3, 2e-3), 1e4, 0.5)
     costs = (*(cost for _ in maps), cost)

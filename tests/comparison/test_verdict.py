@@ -48,21 +48,28 @@ def test_a_gap_over_seeds_has_their_spread():
     assert re.fullmatch(r"\.1\d\d ± \.\d{3} over 3 seeds", difference.magnitude)
 
 
-def test_seeds_that_share_their_queries_are_no_more_queries():
-    now = snapshot({"oh": 0.7, "itq": 0.55}, noise=0.3, seeds=(0, 1, 2))
-    (one, other), same = (scores_by_seed(now, at) for at in (0, 1)), replace(now.setup, same_queries=True)
-    each = np.mean([one[seed] - other[seed] for seed in (0, 1, 2)], axis=0)
-    shared = gap(replace(now, setup=same), 0, 1)
-    assert shared.half_width >= paired_bootstrap(each, np.zeros(QUERIES), resamples=1000).high - each.mean()
-    assert shared.half_width > gap(now, 0, 1).half_width and shared.difference == pytest.approx(each.mean())
-    for snap, wide in ((now, False), (replace(now, setup=same), True)):
-        a, b = codes_within_budget(snap)
-        assert (truth_gap(a, b, "map") == shared) == wide
+@pytest.mark.parametrize("shared", [QUERIES, QUERIES * 9 // 10])
+def test_seeds_that_share_their_queries_are_no_more_queries(shared):
+    settings = {"noise": 0.3, "seeds": (0, 1, 2)}
+    apart, together = (snapshot({"oh": 0.7, "itq": 0.55}, shared=some, **settings) for some in (0, shared))
+    one, other = (scores_by_seed(together, at) for at in (0, 1))
+    common = np.mean([(one[seed] - other[seed])[:shared] for seed in (0, 1, 2)], axis=0)
+    alone = np.concatenate([(one[seed] - other[seed])[shared:] for seed in (0, 1, 2)])
+    each = np.concatenate([common, alone])
+    wide = gap(together, 0, 1)
+    assert wide.half_width >= paired_bootstrap(each, np.zeros(len(each)), resamples=1000).high - each.mean()
+    assert wide.half_width > gap(apart, 0, 1).half_width and wide.seeds == 3
+    assert truth_gap(*codes_within_budget(together), "map") == wide
+    assert truth_gap(*codes_within_budget(apart), "map") == gap(apart, 0, 1)
+
+
+def test_few_queries_in_common_are_as_good_as_none():
+    apart, some = (snapshot({"oh": 0.7, "itq": 0.55}, seeds=(0, 1, 2), shared=few) for few in (0, QUERIES // 10))
+    assert gap(some, 0, 1) == gap(apart, 0, 1)
 
 
 def test_shared_queries_count_once_against_the_start_and_against_chance():
-    now = snapshot({"oh": 0.2, "itq": 0.2}, seeds=(0, 1, 2))
-    shared = replace(now, setup=replace(now.setup, same_queries=True))
+    now, shared = (snapshot({"oh": 0.2, "itq": 0.2}, seeds=(0, 1, 2), shared=some) for some in (0, QUERIES))
     hardness = np.std(scores_by_seed(now, 0)[0], ddof=1)
     mean, half = now.score(0, "map"), 1.96 * hardness / QUERIES**0.5
     level = mean - 0.8 * half  # within the interval of 200 queries, outside that of 600
