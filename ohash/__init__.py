@@ -45,7 +45,7 @@ if _TYPE_CHECKING:
     from ohash.engine.params import Change, ExperimentParams, experiment
     from ohash.engine.run import Run, run
     from ohash.engine.snapshot import Snapshot
-    from ohash.evaluation.metrics import METRICS as metrics  # noqa: N811
+    from ohash.evaluation.metric_descriptions import METRICS as metrics  # noqa: N811
     from ohash.evaluation.neighbour_recall import recall_at_k
     from ohash.evaluation.neighbours import exact_neighbours
     from ohash.evaluation.ranking import mean_ap, retrieval
@@ -107,7 +107,7 @@ _FACE = {
     "load_model": "models.storage:load",
     "mean_ap": "evaluation.ranking",
     "methods": "models.registry:hashers",
-    "metrics": "evaluation.metrics:METRICS",
+    "metrics": "evaluation.metric_descriptions:METRICS",
     "pair_stream": "streams.pairs",
     "playground": "web.notebook",
     "recall_at_k": "evaluation.neighbour_recall",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ohash.core.parameters import Parameter, param, parameter_table, validate
+from ohash.core.parameters import Parameter, Parameters, param, parameter_table, seed_param
 from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 
 FIRST_DATASET = "debian"
@@ -14,7 +14,7 @@ MARK = "advise"  # the key that tells a link to this page from one to an experim
 
 
 @dataclass(frozen=True)
-class AdviceOptions:
+class AdviceOptions(Parameters):
     """How much is measured."""
 
     queries: int = param(
@@ -29,11 +29,7 @@ class AdviceOptions:
         3, symbol="", title="splits", lo=1, hi=5, slider=(1, 5), step=1,
         help="Moments in time up to which clicks are learnt; fewer than three decide little.",
     )  # fmt: skip
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws rotations, queries and negatives.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    seed: int = seed_param("Draws rotations, queries and negatives.")
 
 
 @dataclass(frozen=True)

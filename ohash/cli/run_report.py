@@ -10,7 +10,7 @@ from ohash.engine.narrative import amount, truth_of
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.drift_metrics import detection, dip, most_forgotten, recovery, stale_gap
-from ohash.evaluation.metrics import METRICS as METRIC_TABLE
+from ohash.evaluation.metric_descriptions import METRICS as METRIC_TABLE
 from ohash.models.registry import hashers
 
 

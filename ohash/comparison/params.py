@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, unknown_parameter, validate
+from ohash.core.parameters import Parameter, Parameters, param, parameter_table, table_with_defaults, unknown_parameter
 from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 from ohash.engine.params import (
     FIRST_DATASET,
@@ -41,7 +41,7 @@ CLICK_METHODS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
 
 
 @dataclass(frozen=True)
-class ComparisonOptions:
+class ComparisonOptions(Parameters):
     """Settings that all methods share besides data and stream."""
 
     bits: int = param(
@@ -60,10 +60,6 @@ class ComparisonOptions:
     sweep: bool = param(
         True, symbol="", title="other lengths", help="Also learn codes of 16 to 256 bits at the end: mAP against bits.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 @dataclass(frozen=True)

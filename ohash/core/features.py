@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Numbers, Reals, Rows
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, param
 from ohash.runtime.frames import Arrays
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
@@ -29,7 +29,7 @@ class KernelWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class FeatureParams:
+class FeatureParams(Parameters):
     """What the map does."""
 
     kernel: str = param(
@@ -61,10 +61,6 @@ class FeatureParams:
         help="Least number of distinct points before learning starts, so that methods with and without a kernel see "
         "the same pairs; 0: as many as the map needs.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
     @property
     def warm_up(self) -> int:

@@ -1,6 +1,7 @@
 """One declared parameter table per method: validation, sliders, tooltips, links and documentation all read it.
 
-A method's parameters are a frozen dataclass whose fields are made by `param`. Ranges are stated nowhere else.
+A method's parameters are a frozen dataclass, derived from `Parameters`, whose fields are made by `param`, or by
+`bits_param`, `centring_param`, `precision_param` and `seed_param`, which most have. Ranges are stated nowhere else.
 """
 
 import dataclasses
@@ -157,6 +158,32 @@ def param(
     return dataclasses.field(default=default, metadata={"parameter": row})
 
 
+def bits_param(
+    default: int = 48,
+    *,
+    hi: int = 8192,
+    slider: tuple[float, float] = (8, 1024),
+    help: str = "Length of a code.",  # noqa: A002
+) -> Any:
+    """r, the bits of a code."""
+    return param(default, symbol="r", title="bits", lo=1, hi=hi, slider=slider, scale="log", help=help)
+
+
+def centring_param(default: str, help: str = "Subtract the warm-up's mean.") -> Any:  # noqa: A002
+    """Whether the mean of the warm-up is subtracted."""
+    return param(default, symbol="μ", title="centring", choices=("none", "frozen"), help=help)
+
+
+def precision_param(help: str = "Precision.") -> Any:  # noqa: A002
+    """The floating-point type that a method computes in."""
+    return param("float32", symbol="", title="precision", choices=("float32", "float64"), help=help)
+
+
+def seed_param(help: str) -> Any:  # noqa: A002
+    """The seed of what a method draws."""
+    return param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help=help)
+
+
 def parameter_table(params: object) -> dict[str, Parameter]:
     """The declared rows of a params dataclass (or of an instance of it), by key, in order."""
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
@@ -196,6 +223,14 @@ def validate(params: object) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
     for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
+
+
+class Parameters:
+    """The base of a frozen dataclass of parameters: its declared fields are validated whenever one is made."""
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        validate(self)
 
 
 def draw(row: Parameter, rng: np.random.Generator) -> Any:

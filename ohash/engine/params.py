@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, did_you_mean, param, parameter_table, table_with_defaults, validate
+from ohash.core.parameters import Parameter, Parameters, did_you_mean, param, parameter_table, table_with_defaults
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.models.online.oh_params import OHParams
@@ -36,7 +36,7 @@ QUERIES = ("validation", "test")
 
 
 @dataclass(frozen=True)
-class RunParams:
+class RunParams(Parameters):
     """When to stop, when to re-encode, what is searched."""
 
     pairs: int = param(
@@ -72,10 +72,6 @@ class RunParams:
         False, symbol="", title="stop when mAP is flat",
         help="Stop when the last five checkpoints lie within 0.005 of each other.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Label agreement is `ranking` (Hamming distances) and `distance_ranking` (real ones), distance agreement is `neighbours`;
 `relevance` says what counts as a right answer, `significance` whether a difference is more than chance. `code_table`
 keeps a database encoded while the hash learns, `diagnostics` looks at the codes alone,
-`drift_detectors` and `drift_metrics` at drift. `metrics` says how each number is shown.
+`drift_detectors` and `drift_metrics` at drift. `metric_descriptions` says how each number is shown.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ohash.evaluation.code_table import CodeTable, Refresh
     from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
     from ohash.evaluation.drift_detectors import ADWIN, DriftMonitor, PageHinkley
-    from ohash.evaluation.metrics import METRICS, Metric
+    from ohash.evaluation.metric_descriptions import METRICS, Metric
     from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
     from ohash.evaluation.neighbours import exact_neighbours
     from ohash.evaluation.packed_codes import search
@@ -36,8 +36,8 @@ __getattr__, __dir__ = lazy.attach(
         "CodeTable": "code_table",
         "Difference": "significance",
         "DriftMonitor": "drift_detectors",
-        "METRICS": "metrics",
-        "Metric": "metrics",
+        "METRICS": "metric_descriptions",
+        "Metric": "metric_descriptions",
         "PRCurve": "ranking",
         "PageHinkley": "drift_detectors",
         "Refresh": "code_table",

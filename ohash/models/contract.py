@@ -44,8 +44,8 @@ def parameters_are_declared(case: Case) -> None:
             except ValueError:
                 continue
             raise ContractError(
-                f"{row.key} = {row.lo - 1:g} is accepted though it must be {row.allowed}: call validate(self) in "
-                "__post_init__",
+                f"{row.key} = {row.lo - 1:g} is accepted though it must be {row.allowed}: derive Params from "
+                "Parameters, or call validate(self) in __post_init__",
                 spec.params.__name__,
             )
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Array, Floats, Labels, Numbers, Reals
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, centring_param, precision_param, seed_param
 from ohash.models import supervision
 from ohash.models.base import Trace
 from ohash.models.linear import HalfSpaces, Planes, Starting, read_only
@@ -31,22 +31,15 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class LearnerParams:
+class LearnerParams(Parameters):
     """What most learners of half-spaces have."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
-    center: str = param(
-        "none", symbol="μ", title="centring", choices=("none", "frozen"),
-        help="Subtract the warm-up's mean from the vector W multiplies, or take it as it is.",
-    )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    r: int = bits_param()
+    center: str = centring_param(
+        "none", "Subtract the warm-up's mean from the vector W multiplies, or take it as it is."
+    )
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the first W. Same seed, same run.")
 
 
 def first_matrix(W: npt.ArrayLike, r: int, dtype: str, T: int = 1) -> Reals:

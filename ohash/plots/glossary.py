@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from ohash.core.parameters import parameter_table
-from ohash.evaluation.metrics import METRICS
+from ohash.evaluation.metric_descriptions import METRICS
 from ohash.models.online.mmoh import MMOHParams
 
 TERMS = {

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Numbers
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, param
 from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
 
@@ -42,7 +42,7 @@ SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
-class DriftParams:
+class DriftParams(Parameters):
     """Kind, time and size of a drift."""
 
     drift: str = param(
@@ -58,10 +58,6 @@ class DriftParams:
         "turn: degrees per pair.",
         active_if=("drift", *MOVING),
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
     @property
     def boundaries(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import pytest
 from ohash.core.codes import Codes, pack
 from ohash.evaluation.code_table import Refresh
 from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
-from ohash.evaluation.metrics import METRICS
+from ohash.evaluation.metric_descriptions import METRICS
 from ohash.evaluation.ranking import Retrieval
 from ohash.evaluation.significance import paired_bootstrap
 

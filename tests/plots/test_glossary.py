@@ -7,7 +7,7 @@ import pytest
 import ohash
 from ohash.core.parameters import parameter_table
 from ohash.engine.step_by_step import Microscope
-from ohash.evaluation.metrics import METRICS
+from ohash.evaluation.metric_descriptions import METRICS
 from ohash.models.online.oh_params import OHParams
 from ohash.plots.glossary import cards_in_markdown, glossary, symbols_in, terms_in, with_cards
 from ohash.plots.step_by_step import stages

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Integers
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, param
 from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
 
@@ -135,17 +135,13 @@ def forget(buckets: Floats, filled: Integers, level: int, place: int) -> None:
 
 
 @dataclass(frozen=True)
-class ADWINParams:
+class ADWINParams(Parameters):
     """How sure the alarm must be."""
 
     delta: float = param(
         0.002, symbol="δ", title="confidence", lo=0, hi=1, lo_open=True, slider=(1e-6, 0.1), scale="log",
         help="Chance of a false cut that is accepted: a smaller one means later and rarer alarms.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 class ADWIN:

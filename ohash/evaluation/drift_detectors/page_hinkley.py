@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Integers
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, param
 from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
 
@@ -54,7 +54,7 @@ def page_hinkley(
 
 
 @dataclass(frozen=True)
-class PageHinkleyParams:
+class PageHinkleyParams(Parameters):
     """How large a rise matters, and how sure the alarm must be."""
 
     delta: float = param(
@@ -77,10 +77,6 @@ class PageHinkleyParams:
         0.05, symbol="", title="least deviation", lo=0, hi=1, lo_open=True, slider=(0.001, 0.5), scale="log",
         help="The standard deviation counts as at least this, or one rare loss would be an alarm.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 class PageHinkley:

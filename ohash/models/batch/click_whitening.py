@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Floats
 from ohash.core.codes import hamming
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import HasherSpec, Trace
 from ohash.models.learners import first_matrix
 from ohash.models.linear import FittedHalfSpaces
@@ -29,12 +29,10 @@ LEAST_WEIGHT = 1e-3  # keeps all directions where none has signal
 
 
 @dataclass(frozen=True)
-class ClickWhiteningParams:
+class ClickWhiteningParams(Parameters):
     """Bits, components, shrinkage, refreshes, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     components: int = param(
         0, symbol="k", title="components", lo=0, hi=8192, slider=(0, 256), step=1,
         help="Directions that are kept before the random rotation; 0 = as many as bits (at most d).",
@@ -51,12 +49,8 @@ class ClickWhiteningParams:
         0.25, symbol="", title="refresh", lo=0, lo_open=True, hi=10, slider=(0.05, 1), step=0.05,
         help="W is computed again when the pairs have grown by this share.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the rotation.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the rotation.")
 
 
 def whitener(C: Floats) -> Floats:

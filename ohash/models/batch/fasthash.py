@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array, Floats, Integers, Rows
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, seed_param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.block_cuts import Blocks
 from ohash.models.batch.boosted_trees import QuantisedFeatures, Tree, boost
@@ -47,12 +47,10 @@ TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit",
 
 
 @dataclass(frozen=True)
-class FastHashParams:
+class FastHashParams(Parameters):
     """Bits, training points, pairs, sweeps, trees, seed."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     labelled: int = param(
         5000, symbol="l", title="labelled points", lo=2, hi=1_000_000, slider=(500, 50_000), scale="log",
         help="At most this many points, a random sample, are learnt from.",
@@ -71,11 +69,7 @@ class FastHashParams:
     depth: int = param(
         4, symbol="", title="depth of a tree", lo=1, hi=16, slider=(1, 8), step=1, help="The paper uses 4.",
     )  # fmt: skip
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws sample, pairs and blocks.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    seed: int = seed_param("Draws sample, pairs and blocks.")
 
 
 class Pairs:

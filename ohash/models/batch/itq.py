@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Reals
 from ohash.core.codes import sgn
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.linear import FittedHalfSpaces
 from ohash.models.quantizers.rotated import random_rotation
@@ -40,23 +40,16 @@ def nearest_rotation(M: Reals) -> Floats:
 
 
 @dataclass(frozen=True)
-class ITQParams:
+class ITQParams(Parameters):
     """Bits, iterations, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Length of a code; bits beyond d are random projections of the data.",
-    )  # fmt: skip
+    r: int = bits_param(help="Length of a code; bits beyond d are random projections of the data.")
     iterations: int = param(
         50, symbol="", title="iterations", lo=0, hi=1000, slider=(0, 100), step=1,
         help="Rounds of B = sgn(VR) and R = Procrustes(V, B); the paper uses 50.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first rotation.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the first rotation.")
 
 
 def principal_axes(centred: Floats, r: int, rng: np.random.Generator) -> Floats:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.runtime.frames import Arrays
@@ -23,12 +23,10 @@ ROWS_PER_BLOCK = 4096  # rows encoded at a time
 
 
 @dataclass(frozen=True)
-class KLSHParams:
+class KLSHParams(Parameters):
     """Bits, kernel, sample, seed."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     similarity: str = param(
         "rbf", symbol="κ", title="its own kernel", choices=("rbf", "linear"),
         help="The kernel of KLSH itself, applied to the output of the feature map.",
@@ -45,11 +43,7 @@ class KLSHParams:
         30, symbol="t", title="subset", lo=1, hi=10_000, slider=(5, 100), step=1,
         help="Points whose mean makes one hyperplane; the paper uses 30. At most p.",
     )  # fmt: skip
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the subsets.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    seed: int = seed_param("Draws the subsets.")
 
 
 def center_kernel(K: Floats, columns: Floats, total: float) -> Floats:

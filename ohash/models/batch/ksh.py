@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats
 from ohash.core.codes import sgn
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.sdh import indicator
 from ohash.models.linear import FittedHalfSpaces
@@ -34,12 +34,10 @@ DOUBLINGS = 50  # of the Lipschitz guess, then backtracking gives up
 
 
 @dataclass(frozen=True)
-class KSHParams:
+class KSHParams(Parameters):
     """Bits, labelled points, iterations, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     labelled: int = param(
         1000, symbol="l", title="labelled points", lo=2, hi=100_000, slider=(100, 4000), scale="log",
         help="A random sample of this size is learnt from; the paper uses 1,000 to 2,000.",
@@ -57,14 +55,8 @@ class KSHParams:
         0.01, symbol="", title="tolerance", lo=0, hi=1e6, slider=(1e-4, 1), scale="log",
         help="A bit is done when a step changes the cost by no more than this times l. The authors: 0.01.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(
-        0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the labelled sample and the signs of the bits."
-    )
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the labelled sample and the signs of the bits.")
 
 
 class Residual:

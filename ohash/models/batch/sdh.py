@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import FittedHalfSpaces
@@ -60,12 +60,10 @@ RIDGE = 1e-2  # ρ: keeps the hash defined where features repeat
 
 
 @dataclass(frozen=True)
-class SDHParams:
+class SDHParams(Parameters):
     """Bits, weights, iterations, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     lambda_: float = param(
         1.0, symbol="λ", title="ridge of the classifier", lo=0, lo_open=True, hi=1e6, slider=(0.01, 100), scale="log",
         help="Weight of ||W||²; the paper uses 1.",
@@ -82,12 +80,8 @@ class SDHParams:
         10, symbol="", title="sweeps", lo=1, hi=1000, slider=(1, 20), step=1,
         help="Maximum number of passes over the bits of a point in one round.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first bits.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the first bits.")
 
 
 def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.loss import dissimilar_threshold
-from ohash.core.parameters import param, parameter_table, validate
+from ohash.core.parameters import param, parameter_table, precision_param, seed_param, validate
 from ohash.models.base import Trace
 
 USUAL_C = 0.1  # the paper's
@@ -78,13 +78,10 @@ class OHParams:
         1, symbol="", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
         help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
     )  # fmt: skip
-    dtype: str = param(
-        "float32", symbol="", title="precision", choices=("float32", "float64"),
-        help="float32 is fast; float64 is the archival mode: on every machine the same decisions, and W to 1e-10.",
-    )  # fmt: skip
-    seed: int = param(
-        0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.",
-    )  # fmt: skip
+    dtype: str = precision_param(
+        "float32 is fast; float64 is the archival mode: on every machine the same decisions, and W to 1e-10."
+    )
+    seed: int = seed_param("Draws the first W. Same seed, same run.")
 
     def __post_init__(self) -> None:
         """Validate every field, then what two of them must satisfy together."""

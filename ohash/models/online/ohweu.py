@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array, Counts, Floats, Reals
 from ohash.core.kernels import dot
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.itq import principal_axes, quantise
@@ -28,13 +28,10 @@ SALT = 0x0E1
 
 
 @dataclass(frozen=True)
-class OHWEUParams:
+class OHWEUParams(Parameters):
     """The authors' values."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 512), scale="log",
-        help="Length of a code, and of the fixed code it is made from.",
-    )  # fmt: skip
+    r: int = bits_param(slider=(8, 512), help="Length of a code, and of the fixed code it is made from.")
     C: float = param(
         0.1, symbol="C", title="largest step", lo=0, hi=1, lo_open=True, slider=(1e-3, 1), scale="log",
         help="Cap on a step towards the target.",
@@ -43,14 +40,8 @@ class OHWEUParams:
         50, symbol="", title="iterations of ITQ", lo=0, hi=1000, slider=(0, 100), step=1,
         help="Rounds of ITQ on the points of the warm-up, whose hash functions stay.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(
-        0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first projections and the targets.",
-    )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the first projections and the targets.")
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Array, Reals
 from ohash.core.codes import Codes
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.models.learners import first_matrix
@@ -26,12 +26,10 @@ ROWS_PER_BLOCK = 8192
 
 
 @dataclass(frozen=True)
-class OKHStyleParams:
+class OKHStyleParams(Parameters):
     """The values of the authors' demonstration: C = 0.1, ratio 0.2."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     ratio: float = param(
         0.2, symbol="α", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01,
         help="A dissimilar pair should differ in at least this share of the bits.",
@@ -40,12 +38,8 @@ class OKHStyleParams:
         0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log",
         help="Cap on the step size.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the first W. Same seed, same run.")
 
 
 class OKHStyle(Hasher):

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ohash.core.arrays import Reals
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LinearLearner
 from ohash.models.online.sketching import SketchLearner
 
 
 @dataclass(frozen=True)
-class SketchHashParams:
+class SketchHashParams(Parameters):
     """The benchmark's values: 200 rows, chunks of 50."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     rows: int = param(
         200, symbol="ℓ", title="rows of the sketch", lo=2, hi=16384, slider=(32, 1024), scale="log",
         help="Rows the sketch keeps; at least 2 r, at most 2 d are used.",
@@ -34,12 +32,8 @@ class SketchHashParams:
         "fd", symbol="", title="sketch", choices=("fd", "frosh"),
         help="Frequent Directions on every point, or on chunks compressed by a random Hadamard transform (FROSH).",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the rotation. Same seed, same run.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the rotation. Same seed, same run.")
 
 
 class SketchHash(SketchLearner, LinearLearner):

@@ -11,18 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Reals
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.online.sketching import SketchLearner
 
 
 @dataclass(frozen=True)
-class SSBCParams:
+class SSBCParams(Parameters):
     """The paper's values are not known; these are ours: M = 1024, 4 r rows, the mean distance of the warm-up."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     features: int = param(
         1024, symbol="M", title="Fourier features", lo=1, hi=65536, slider=(64, 4096), scale="log",
         help="Random Fourier features that approximate the Gaussian kernel: the error falls as 1/sqrt(M).",
@@ -46,12 +44,8 @@ class SSBCParams:
     rotate: bool = param(
         False, symbol="", title="rotate", help="Rotate the directions at random, as OSH does. Not in the paper.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the Fourier features.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the Fourier features.")
 
 
 class SSBC(SketchLearner):

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Floats, Labels, Reals
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LinearLearner, PointLearner
 from ohash.models.quantizers.rotated import random_rotation
@@ -30,22 +30,16 @@ LEVEL = 1e-12  # a variance is that of the mean when it differs by no more than 
 
 
 @dataclass(frozen=True)
-class UnifDiagParams:
+class UnifDiagParams(Parameters):
     """Bits and memory."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
+    r: int = bits_param()
     memory: float = param(
         1.0, symbol="β", title="memory", lo=0.5, hi=1, slider=(0.9, 1), step=0.001,
         help="Weight of the past whenever a point comes: 1 forgets nothing, 0.99 the points before the last hundred.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision of W.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first basis.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    dtype: str = precision_param("Precision of W.")
+    seed: int = seed_param("Draws the first basis.")
 
 
 @kernel

@@ -10,23 +10,16 @@ import numpy.typing as npt
 
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction
 
 
 @dataclass(frozen=True)
-class FloatVectorsParams:
+class FloatVectorsParams(Parameters):
     """Nothing to tune."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=2**21, slider=(8, 1024), scale="log",
-        help="Ignored: a code has 32 d bits, four bytes per dimension.",
-    )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    r: int = bits_param(hi=2**21, help="Ignored: a code has 32 d bits, four bytes per dimension.")
 
 
 class FloatVectors(Reconstruction):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
 from ohash.runtime.frames import Arrays
@@ -22,22 +22,17 @@ WIDER = 0.1  # of the range seen in the warm-up, added on each side for larger v
 
 
 @dataclass(frozen=True)
-class Int8Params:
+class Int8Params(Parameters):
     """Bits and dimensions."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=65536, slider=(8, 1024), scale="log",
-        help="Used only with dims 'first r'; otherwise a code has 8 d bits, one byte per dimension.",
-    )  # fmt: skip
+    r: int = bits_param(
+        hi=65536, help="Used only with dims 'first r'; otherwise a code has 8 d bits, one byte per dimension."
+    )
     dims: str = param(
         "all", symbol="", title="dimensions", choices=("all", "first r"),
         help="all: one byte for each of the d dimensions. first r: only as many dimensions as r bits hold (Matryoshka "
         "embeddings), the last of them with the bits that remain.",
     )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 class Int8(Reconstruction):

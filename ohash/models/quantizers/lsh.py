@@ -9,28 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, centring_param, precision_param, seed_param
 from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import DrawnHalfSpaces
 from ohash.runtime.frames import Arrays
 
 
 @dataclass(frozen=True)
-class LSHParams:
+class LSHParams(Parameters):
     """Bits, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
-    center: str = param(
-        "none", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
-    )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws W.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    r: int = bits_param()
+    center: str = centring_param("none")
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws W.")
 
 
 class LSH(DrawnHalfSpaces):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 from ohash.runtime.frames import Arrays
@@ -29,23 +29,16 @@ MOST_POINTS = 64  # training points per centroid; more change little and take pr
 
 
 @dataclass(frozen=True)
-class PQParams:
+class PQParams(Parameters):
     """Bits, iterations, seed."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Length of a code: r / 8 parts of 256 centroids; other lengths take parts of fewer bits.",
-    )  # fmt: skip
+    r: int = bits_param(help="Length of a code: r / 8 parts of 256 centroids; other lengths take parts of fewer bits.")
     iterations: int = param(25, symbol="", title="iterations", lo=1, hi=1000, slider=(1, 100), help="Of k-means.")
     rotation: str = param(
         "none", symbol="", title="rotation", choices=("none", "learnt"),
         help="learnt: a rotation that makes the parts easy to quantise (OPQ).",
     )  # fmt: skip
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first centroids.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    seed: int = seed_param("Draws the first centroids.")
 
 
 def bits_per_part(r: int) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.runtime.compile import inlined, kernel
@@ -39,17 +39,11 @@ def random_words(rows: npt.NDArray[np.uint32], seed: np.uint64, width: int, word
 
 
 @dataclass(frozen=True)
-class RandomCodesParams:
+class RandomCodesParams(Parameters):
     """Bits, seed."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
-    )  # fmt: skip
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the codes.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    r: int = bits_param()
+    seed: int = seed_param("Draws the codes.")
 
 
 class RandomCodes(Hasher):

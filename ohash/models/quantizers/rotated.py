@@ -9,28 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, centring_param, precision_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.linear import DrawnHalfSpaces
 
 
 @dataclass(frozen=True)
-class RotatedParams:
+class RotatedParams(Parameters):
     """Bits, centring, seed, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Length of a code: at most d bits come from one rotation, more from several.",
-    )  # fmt: skip
-    center: str = param(
-        "frozen", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
-    )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the rotation.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    r: int = bits_param(help="Length of a code: at most d bits come from one rotation, more from several.")
+    center: str = centring_param("frozen")
+    dtype: str = precision_param()
+    seed: int = seed_param("Draws the rotation.")
 
 
 def random_rotation(d: int, r: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:

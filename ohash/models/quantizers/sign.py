@@ -10,32 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import Parameters, bits_param, centring_param, param, precision_param
 from ohash.models.base import HasherSpec
 from ohash.models.linear import DrawnHalfSpaces
 
 
 @dataclass(frozen=True)
-class SignParams:
+class SignParams(Parameters):
     """Which dimensions, centring, precision."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Used only with dims 'first r'; otherwise a code has d bits, one per dimension.",
-    )  # fmt: skip
+    r: int = bits_param(help="Used only with dims 'first r'; otherwise a code has d bits, one per dimension.")
     dims: str = param(
         "all", symbol="", title="dimensions", choices=("all", "first r"),
         help="all: one bit for each of the d dimensions. first r: truncate the vector first (Matryoshka embeddings).",
     )  # fmt: skip
-    center: str = param(
-        "frozen", symbol="μ", title="centring", choices=("none", "frozen"),
-        help="Subtract the warm-up's mean; without it most embeddings give useless codes.",
-    )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
+    center: str = centring_param(
+        "frozen", "Subtract the warm-up's mean; without it most embeddings give useless codes."
+    )
+    dtype: str = precision_param()
 
 
 def chosen_axes(d: int, params: SignParams, instead: str) -> npt.NDArray[np.float64]:

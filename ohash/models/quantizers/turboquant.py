@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Reals
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import param
+from ohash.core.parameters import centring_param, param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import sum_parts
 from ohash.models.quantizers.rotated import RotatedAboutMean, RotatedParams
@@ -29,9 +29,7 @@ ROUNDS = 500  # of Lloyd's iteration; the levels of 4 bits move by less than 1e-
 class TurboQuantParams(RotatedParams):
     """As rotated sign, and the bits per dimension."""
 
-    center: str = param(
-        "none", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
-    )  # fmt: skip
+    center: str = centring_param("none")
     dim_bits: int = param(
         1, symbol="B", title="bits per dimension", lo=1, hi=4, slider=(1, 4), step=1,
         help="Every rotated coordinate has 2^B levels; beyond the first bit they are stored beside the code of r bits.",

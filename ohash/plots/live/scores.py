@@ -13,7 +13,7 @@ from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
-from ohash.evaluation.metrics import METRICS, Metric
+from ohash.evaluation.metric_descriptions import METRICS, Metric
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import empty_chart, first, last, marks, pairs_axis, share_limits, x_of
