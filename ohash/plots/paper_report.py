@@ -1,8 +1,8 @@
 """The reproduction as one HTML file that needs no server and no network: claims, figures as SVG, tables, BibTeX."""
 
-import html
 import time
 from collections.abc import Sequence
+from html import escape
 
 from ohash._version import __version__
 from ohash.engine.narrative import duration
@@ -97,17 +97,17 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         "<title>Online Hashing, reproduced</title>", f"<style>{STYLE}</style></head><body>",
         "<h1>Online Hashing, reproduced</h1>",
         "<p>Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number below was measured.</p>",
-        f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
-        f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{_e(where)}</dd>"
+        f"<dl><dt>profile</dt><dd>{escape(measured.profile.title)} ({escape(measured.profile.describe())})</dd>"
+        f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{escape(where)}</dd>"
         f"{_recording_row(measured)}</dl>",
-        f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
-        "<h2>Data</h2>", _html(data_table(measured, figures)), f"<p>{_e(coverage_text(measured))}</p>",
+        f"<h2>Claims</h2><p>{escape(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
+        "<h2>Data</h2>", _html(data_table(measured, figures)), f"<p>{escape(coverage_text(measured))}</p>",
         "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",
-        _html(methods_table(figures)), "<h2>To repeat</h2>", f"<pre>{_e(_commands(measured))}</pre>",
-        f"<h2>To cite</h2><pre>{_e(TOOL_BIBTEX)}</pre>",
-        f"<details><summary>BibTeX</summary><pre>{_e(bibtex(measured))}</pre></details>",
-        f"<details><summary>The claims in LaTeX</summary><pre>{_e(claims_table(findings).latex())}</pre></details>",
+        _html(methods_table(figures)), "<h2>To repeat</h2>", f"<pre>{escape(_commands(measured))}</pre>",
+        f"<h2>To cite</h2><pre>{escape(TOOL_BIBTEX)}</pre>",
+        f"<details><summary>BibTeX</summary><pre>{escape(bibtex(measured))}</pre></details>",
+        f"<details><summary>The claims in LaTeX</summary><pre>{escape(claims_table(findings).latex())}</pre></details>",
         "</body></html>",
     ]  # fmt: skip
     return "\n".join(parts)
@@ -125,7 +125,7 @@ def not_run_text(count: int) -> str:
 def _recording_row(measured: Measurements) -> str:
     """A line of the head: when and where the numbers that were not measured here were."""
     text = "" if measured.recording is None else measured.recording.text.removeprefix("recorded on ")
-    return f"<dt>recorded on</dt><dd>{_e(text)}, for every number not measured here</dd>" if text else ""
+    return f"<dt>recorded on</dt><dd>{escape(text)}, for every number not measured here</dd>" if text else ""
 
 
 def _protocol(measured: Measurements) -> str:
@@ -144,7 +144,7 @@ def _protocol(measured: Measurements) -> str:
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
     missing = not_drawn_text(measured, FIGURES.values())
-    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, missing, *told) if text)
+    return "".join(f"<p>{escape(text)}</p>" for text in (*texts, omitted, missing, *told) if text)
 
 
 def _commands(measured: Measurements) -> str:
@@ -167,18 +167,18 @@ def claims_html(findings: Sequence[Finding]) -> str:
     for finding in findings:
         claim = finding.claim
         inside = "".join(
-            f"<tr{'' if part.decisive else BESIDE}><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
-            f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}"
-            f"{f'<br><small>{_e(CORRECTED)}</small>' if part.corrected else ''}</td></tr>"
+            f"<tr{'' if part.decisive else BESIDE}><td>{escape(part.setting)}</td>"
+            f"<td>{escape(part.what or part.note)}</td><td>{_effect(part, finding.interval)}</td>"
+            f"<td>{_sign(part.verdict)}{f'<br><small>{escape(CORRECTED)}</small>' if part.corrected else ''}</td></tr>"
             for part in finding.parts
         )
         notes = (f"Interval: {finding.interval}." if finding.interval else "", finding.stand_ins)
-        more = "<br>".join(_e(text) for text in (finding.held_text, finding.reason) if text)
+        more = "<br>".join(escape(text) for text in (finding.held_text, finding.reason) if text)
         rows.append(
-            f'<tr id="{_e(claim.key)}"><td>{_e(claim.text)}<br><small>{_e(claim.place)}</small></td>'
+            f'<tr id="{escape(claim.key)}"><td>{escape(claim.text)}<br><small>{escape(claim.place)}</small></td>'
             f"<td>{_sign(finding.verdict)}<br><small>{more}</small></td>"
-            f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table>'
-            f"{'<br>'.join(f'<small>{_e(note)}</small>' for note in notes if note)}</td></tr>"
+            f'<td><small>{escape(claim.test)}</small><table class="parts">{inside}</table>'
+            f"{'<br>'.join(f'<small>{escape(note)}</small>' for note in notes if note)}</td></tr>"
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and on each dataset the effect and interval</th></tr>"
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
@@ -194,22 +194,22 @@ def _figure(measured: Measurements, figure: Figure) -> str:
     origin = figure_sources(measured, figure)
     which = f" ({origin})" if origin else ""
     commits = figure_commits(measured, figure)
-    code = f"<dt>recorded</dt><dd>{_e(commits)}</dd>" if commits else ""
+    code = f"<dt>recorded</dt><dd>{escape(commits)}</dd>" if commits else ""
     cost = f"{done} of {total} cells{which}, {duration(measured.cost(figure))} of CPU time"
     return (
-        f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
-        f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd>"
-        f"<dt>here</dt><dd>{_e(figure.ours)} {_e(stand_ins(measured, figure))}</dd>"
-        f'<dt>cost</dt><dd>{_e(cost)}</dd>{code}</dl><div class="figures">{drawn}</div>'
-        f"<p><small>{_e(' '.join(captions))}</small></p>"
+        f'<section id="figure-{escape(figure.key)}"><h3>{escape(name)}</h3>'
+        f"<dl><dt>the paper</dt><dd>{escape(figure.paper)}</dd>"
+        f"<dt>here</dt><dd>{escape(figure.ours)} {escape(stand_ins(measured, figure))}</dd>"
+        f'<dt>cost</dt><dd>{escape(cost)}</dd>{code}</dl><div class="figures">{drawn}</div>'
+        f"<p><small>{escape(' '.join(captions))}</small></p>"
         f"<details><summary>Numbers</summary>{_html(table)}</details>"
-        f"<details><summary>LaTeX</summary><pre>{_e(table.latex())}</pre></details></section>"
+        f"<details><summary>LaTeX</summary><pre>{escape(table.latex())}</pre></details></section>"
     )
 
 
 def _html(table: Table) -> str:
-    head = "".join(f"<th>{_e(name)}</th>" for name in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{_e(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
 
 
@@ -217,13 +217,9 @@ def _effect(part: Part, said: str) -> str:
     """The effect, and what kind of interval it has unless that is said for all parts together."""
     if part.effect is None:
         return "–"
-    kind = f"<br><small>{_e(part.effect.interval)}</small>" if part.effect.interval != said else ""
-    return f"{_e(str(part.effect))}{kind}"
+    kind = f"<br><small>{escape(part.effect.interval)}</small>" if part.effect.interval != said else ""
+    return f"{escape(str(part.effect))}{kind}"
 
 
 def _sign(verdict: str) -> str:
-    return f'<span class="verdict {CLASSES[verdict]}">{_e(SIGNS[verdict])}</span>'
-
-
-def _e(text: str) -> str:
-    return html.escape(text)
+    return f'<span class="verdict {CLASSES[verdict]}">{escape(SIGNS[verdict])}</span>'

@@ -18,7 +18,7 @@ from ohash.streams.readers.two_sides import two_sides_from_sources
 from ohash.streams.summary import Summary
 from ohash.ui.data import actions
 from ohash.ui.parts import items
-from ohash.ui.session import own_data, view_state
+from ohash.ui.session import own_data, uploads, view_state
 from ohash.ui.session.own_data import check_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -155,7 +155,7 @@ def panel(session: Session) -> None:
     wanted = "" if linked is None else linked.content
     request = st.empty()
     if wanted and wanted not in session.own:
-        known = own_data.name_of(wanted)
+        known = uploads.name_of(wanted)
         file = f"the file {known}" if known else "an uploaded file"
         request.info(
             f"The link you opened needs {escape_markdown(file)} with fingerprint {escape_markdown(wanted)}. Upload "

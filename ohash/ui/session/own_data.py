@@ -31,7 +31,7 @@ def dataset_of(session: Session, params: Named) -> Dataset | None:
         access.check_data(params.dataset)
         return None
     if params.content not in session.own:
-        name = name_of(params.content)
+        name = uploads.name_of(params.content)
         raise ValueError(
             f"This link needs an uploaded file{f', {name}' if name else ''} (fingerprint "
             f"{params.content or 'missing'}); upload that file on the Data page, or choose another data set"
@@ -95,11 +95,6 @@ def restore(session: Session) -> None:
     known = None if named is None else uploads.find_upload(named.content)
     if named is not None and known is not None:
         session.own[named.content], session.files[named.content] = known
-
-
-def name_of(content: str) -> str:
-    """What the file was called when it was uploaded here; "" if it never was."""
-    return uploads.name_of(content)
 
 
 def add_command_line_data(session: Session, *, first: bool) -> None:
