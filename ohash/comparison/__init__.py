@@ -20,11 +20,8 @@ __all__ = ["Comparison", "ComparisonRunner", "ComparisonSnapshot", "Entry", "bui
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "Comparison": "params",
-        "ComparisonRunner": "runner",
-        "ComparisonSnapshot": "results",
-        "Entry": "params",
-        "build_comparison": "params",
-        "compare": "runner",
+        "params": ("Comparison", "Entry", "build_comparison"),
+        "results": ("ComparisonSnapshot",),
+        "runner": ("ComparisonRunner", "compare"),
     },
 )

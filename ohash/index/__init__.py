@@ -20,14 +20,7 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "HammingIndex": "hamming_index",
-        "RadiusResult": "hamming_index",
-        "SearchResult": "hamming_index",
-        "UpdateResult": "hamming_index",
-        "to_faiss": "export",
-        "to_milvus": "export",
-        "to_pgvector": "export",
-        "write_codes": "export",
-        "write_encoder": "export",
+        "export": ("to_faiss", "to_milvus", "to_pgvector", "write_codes", "write_encoder"),
+        "hamming_index": ("HammingIndex", "RadiusResult", "SearchResult", "UpdateResult"),
     },
 )

@@ -23,14 +23,10 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "CLAIMS": "claims",
-        "Claim": "findings",
-        "FIGURES": "figures",
-        "Figure": "figures",
-        "Finding": "findings",
-        "Measurements": "measurements",
-        "PROFILES": "protocol",
-        "Profile": "protocol",
-        "judge_claim": "findings",
+        "claims": ("CLAIMS",),
+        "figures": ("FIGURES", "Figure"),
+        "findings": ("Claim", "Finding", "judge_claim"),
+        "measurements": ("Measurements",),
+        "protocol": ("PROFILES", "Profile"),
     },
 )

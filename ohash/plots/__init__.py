@@ -22,13 +22,9 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "Axis": "chart",
-        "Chart": "chart",
-        "HeatMap": "chart",
-        "Mark": "chart",
-        "Series": "chart",
-        "figure": "renderers.plotly",
-        "option": "renderers.echarts",
-        "to_svg": "renderers.svg",
+        "chart": ("Axis", "Chart", "HeatMap", "Mark", "Series"),
+        "renderers.echarts": ("option",),
+        "renderers.plotly": ("figure",),
+        "renderers.svg": ("to_svg",),
     },
 )

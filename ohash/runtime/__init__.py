@@ -27,16 +27,12 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "Background": "background",
-        "Clock": "clock",
-        "Worker": "worker",
-        "WorkerPool": "pool",
-        "drain": "progress",
-        "home": "files",
-        "read_archive": "files",
-        "read_frame": "frames",
-        "working_seconds": "clock",
-        "write_archive": "files",
-        "write_frame": "frames",
+        "background": ("Background",),
+        "clock": ("Clock", "working_seconds"),
+        "files": ("home", "read_archive", "write_archive"),
+        "frames": ("read_frame", "write_frame"),
+        "pool": ("WorkerPool",),
+        "progress": ("drain",),
+        "worker": ("Worker",),
     },
 )

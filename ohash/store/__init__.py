@@ -13,6 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["RunRow", "RunStore", "Store", "StoreError"]
 
-__getattr__, __dir__ = lazy.attach(
-    __name__, {"RunRow": "listing", "RunStore": "listing", "Store": "store", "StoreError": "store"}
-)
+__getattr__, __dir__ = lazy.attach(__name__, {"listing": ("RunRow", "RunStore"), "store": ("Store", "StoreError")})

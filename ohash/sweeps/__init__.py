@@ -25,15 +25,9 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "BestPoint": "results",
-        "Cell": "sweep",
-        "Point": "results",
-        "Sweep": "sweep",
-        "SweepExecution": "execution",
-        "SweepResults": "results",
-        "best_points": "results",
-        "build_sweep": "specification",
-        "collect_points": "results",
-        "read_sweep": "specification",
+        "execution": ("SweepExecution",),
+        "results": ("BestPoint", "Point", "SweepResults", "best_points", "collect_points"),
+        "specification": ("build_sweep", "read_sweep"),
+        "sweep": ("Cell", "Sweep"),
     },
 )

@@ -23,18 +23,9 @@ __all__ = [
 __getattr__, __dir__ = lazy.attach(
     __name__,
     {
-        "FOLDER": "source",
-        "READERS": "file_formats",
-        "UPLOAD": "source",
-        "BadFileError": "source",
-        "DataOptions": "own_data",
-        "Limits": "source",
-        "Source": "source",
-        "dataset_from_sources": "own_data",
-        "open_files": "own_data",
-        "open_two_sides": "two_sides",
-        "peek_path": "file_formats",
-        "read_path": "file_formats",
-        "read_upload": "file_formats",
+        "file_formats": ("READERS", "peek_path", "read_path", "read_upload"),
+        "own_data": ("DataOptions", "dataset_from_sources", "open_files"),
+        "source": ("FOLDER", "UPLOAD", "BadFileError", "Limits", "Source"),
+        "two_sides": ("open_two_sides",),
     },
 )
