@@ -3,7 +3,8 @@
 `params` is the experiment, `links` reads it from an address; `world` holds what a run depends on and does not learn.
 `run` advances a `RunState` pair by pair; `fitting` fits batch methods, `checkpoints` and `judge` evaluate, `observer`
 and `history` write columns, `snapshot` is what a viewer gets. `saving` resumes, `export` writes files, `narrative` puts
-a run into words, `gallery` shows neighbours; `live` is the run that somebody watches.
+a run into words, `gallery` shows neighbours, `step_by_step` takes one pair apart; `live` is the run that somebody
+watches.
 """
 
 from typing import TYPE_CHECKING

@@ -2,7 +2,8 @@
 
 `settings` are the data, `protocol` says how methods are run on them, `figures` are the sweeps, `measurements` reads
 their cells from a store; `quality_claims` and `cost_claims` test them, `verdicts` turns effects with intervals into
-verdicts, `findings` joins both; `tables` writes text, LaTeX and BibTeX.
+verdicts, `findings` joins both, `claims` lists them; `recorded_results` are those that ship, `provenance` says which
+numbers are recorded and with which code; `tables` writes text, LaTeX and BibTeX.
 """
 
 from typing import TYPE_CHECKING
