@@ -59,7 +59,7 @@ class PairView:
         return updated[0] if updated else min(range(len(self.steps)), key=lambda m: self.steps[m].R)
 
 
-class Microscope:
+class PairViewer:
     """An experiment with OH or MMOH; nothing is evaluated, and the run that is watched elsewhere is not touched."""
 
     def __init__(self, params: ExperimentParams, dataset: Dataset | None = None) -> None:

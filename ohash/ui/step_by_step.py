@@ -9,7 +9,7 @@ import streamlit as st
 
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
-from ohash.engine.step_by_step import SEARCHED, Microscope, PairView
+from ohash.engine.step_by_step import SEARCHED, PairView, PairViewer
 from ohash.models.registry import find
 from ohash.plots.code_strips import STRIP_WIDTH, drawn_width
 from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
@@ -37,8 +37,8 @@ PARTS = ("The update", "Its theory")
 
 
 @st.cache_resource(max_entries=8, show_spinner="Preparing the model…")
-def _microscope(key: str, _params: ExperimentParams, _dataset: Dataset | None) -> Microscope:
-    return Microscope(_params, _dataset)
+def _viewer(key: str, _params: ExperimentParams, _dataset: Dataset | None) -> PairViewer:
+    return PairViewer(_params, _dataset)
 
 
 def show(session: Session) -> None:
@@ -50,25 +50,25 @@ def show(session: Session) -> None:
         show_missing_data(problem)
         return
     try:
-        microscope = _microscope(params.key(), params, dataset)
+        viewer = _viewer(params.key(), params, dataset)
     except ValueError as problem:
         show_error(problem)
         st.page_link("pages/live.py", label="Open Live", icon=":material/play_arrow:")
         return
-    _read_address(session, microscope)
+    _read_address(session, viewer)
     assert session.pair is not None
     with st.container(horizontal=True, key="step_top", vertical_alignment="center"):
-        st.caption(_headline(session, microscope), width="stretch")
+        st.caption(_headline(session, viewer), width="stretch")
         present.bar(session, "pages/step.py")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="bottom"):  # one row on a stage 1024 wide
-        _choose_pair(session, microscope)
-        _choose_items(session, microscope)
+        _choose_pair(session, viewer)
+        _choose_items(session, viewer)
         _what_if(session)
     values = session.what_if
     if values:
         told = _what_if_text(session)
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
-    view = microscope.view(session.pair, session.own_pair, **values)
+    view = viewer.view(session.pair, session.own_pair, **values)
     with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
         model = _choose_model(view)
         part = _choose_part(session)
@@ -77,7 +77,7 @@ def show(session: Session) -> None:
     with st.container(key="step_body"):
         left, right = st.columns([1, 3])
         with left:
-            _items(session, view, microscope.dataset)
+            _items(session, view, viewer.dataset)
             _next_stage(session, len(shown))
             if session.present and part == PARTS[1]:
                 _theory_controls(view, model, last, len(shown))
@@ -107,7 +107,7 @@ def show(session: Session) -> None:
     address.write(params, present=session.present, **place)
 
 
-def _read_address(session: Session, microscope: Microscope) -> None:
+def _read_address(session: Session, viewer: PairViewer) -> None:
     """The pair, stage and part in the address when the page is opened, or else the last pair learnt on Live."""
     if session.pair is None:
         session.pair = address.pair()
@@ -117,21 +117,21 @@ def _read_address(session: Session, microscope: Microscope) -> None:
     if session.pair is None:
         now = live_run.latest_snapshot(session)
         session.pair = max(0, now.t - 1) if now is not None and now.params == session.params else 0
-    if session.pair >= microscope.length:
-        st.info(f"The experiment has {microscope.length:,} pairs; this is its last one.")
-        session.pair = microscope.length - 1
+    if session.pair >= viewer.length:
+        st.info(f"The experiment has {viewer.length:,} pairs; this is its last one.")
+        session.pair = viewer.length - 1
     if session.what_if_of not in ("", session.params.key()):
         session.what_if = {}
     session.what_if_of = session.params.key()
-    session.own_pair, problems = step_link.possible_items(session.own_pair, microscope.dataset.n)
+    session.own_pair, problems = step_link.possible_items(session.own_pair, viewer.dataset.n)
     session.what_if, others = step_link.possible_values(session.what_if, session.params, session.pair)
     for warning in address.warnings_of([*problems, *others]):
         st.warning(warning)
 
 
-def _headline(session: Session, microscope: Microscope) -> str:
+def _headline(session: Session, viewer: PairViewer) -> str:
     """Which pair of which experiment."""
-    params, place = session.params, f"pair {session.pair:,} of {microscope.length:,}, counted from 0"
+    params, place = session.params, f"pair {session.pair:,} of {viewer.length:,}, counted from 0"
     if session.own_pair is not None:
         i, j, s = session.own_pair
         place = f"rows {i:,} and {j:,}, a {step_link.kind_of(s)} pair that you chose, in place of {place}"
@@ -143,11 +143,11 @@ def _what_if_text(session: Session) -> str:
     return ", ".join(f"{table[name].symbol} = {value:g}" for name, value in session.what_if.items())
 
 
-def _choose_pair(session: Session, microscope: Microscope) -> None:
+def _choose_pair(session: Session, viewer: PairViewer) -> None:
     assert session.pair is not None
     place = slot("pair", session.pair)
     st.number_input(
-        "pair", 0, microscope.length - 1, place.initial, key=place.key, width=150,
+        "pair", 0, viewer.length - 1, place.initial, key=place.key, width=150,
         on_change=on_choice(place, partial(_go, session)),
     )  # fmt: skip
     st.button(
@@ -155,20 +155,20 @@ def _choose_pair(session: Session, microscope: Microscope) -> None:
         on_click=once_per_press(partial(_go, session, session.pair - 1)),
     )  # fmt: skip
     st.button(
-        "Forward", icon=":material/arrow_forward:", disabled=session.pair >= microscope.length - 1,
+        "Forward", icon=":material/arrow_forward:", disabled=session.pair >= viewer.length - 1,
         key="pair_forward", on_click=once_per_press(partial(_go, session, session.pair + 1)),
     )  # fmt: skip
     for kind, label in NEXT.items():
-        st.button(label, key=f"pair_{kind}", on_click=once_per_press(partial(_search, session, microscope, kind)))
+        st.button(label, key=f"pair_{kind}", on_click=once_per_press(partial(_search, session, viewer, kind)))
 
 
-def _choose_items(session: Session, microscope: Microscope) -> None:
+def _choose_items(session: Session, viewer: PairViewer) -> None:
     """Two items of one's own in place of the pair of the stream."""
     with st.popover("Choose two items", key="own_items"):
-        last = microscope.dataset.n - 1
+        last = viewer.dataset.n - 1
         first = session.own_pair or (0, min(1, last), 1)
-        i = _choose_item(microscope.dataset, "i", first[0])
-        j = _choose_item(microscope.dataset, "j", first[1])
+        i = _choose_item(viewer.dataset, "i", first[0])
+        j = _choose_item(viewer.dataset, "j", first[1])
         kinds = list(step_link.KINDS)
         similar = st.radio("They are", kinds, kinds.index(step_link.kind_of(first[2])), horizontal=True, key="own_s")
         s = step_link.KINDS[similar]
@@ -197,8 +197,8 @@ def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) 
     session.pair, session.own_pair, session.stages_shown = pair, items, address.ALL_STAGES if everything else 1
 
 
-def _search(session: Session, microscope: Microscope, kind: str) -> None:
-    at = microscope.find(kind, (session.pair or 0) + 1)
+def _search(session: Session, viewer: PairViewer, kind: str) -> None:
+    at = viewer.find(kind, (session.pair or 0) + 1)
     if at is None:
         st.toast(f"None of the next {SEARCHED:,} pairs is of this kind.")
     else:

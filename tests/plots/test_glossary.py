@@ -6,7 +6,7 @@ import pytest
 
 import ohash
 from ohash.core.parameters import parameter_table
-from ohash.engine.step_by_step import Microscope
+from ohash.engine.step_by_step import PairViewer
 from ohash.evaluation.metric_descriptions import METRICS
 from ohash.models.online.oh_params import OHParams
 from ohash.plots.glossary import cards_in_markdown, glossary, symbols_in, terms_in, with_cards
@@ -49,10 +49,10 @@ def test_markdown_keeps_its_markup_and_a_term_met_before_has_no_second_card():
 
 def test_the_symbols_of_an_update_are_all_in_the_glossary():
     experiment = ohash.experiment("blobs2d", "oh", r=8, kernel="none", pairs=100, C=0.1)
-    microscope = Microscope(experiment)
-    at = microscope.find("update", 0)
+    viewer = PairViewer(experiment)
+    at = viewer.find("update", 0)
     assert at is not None
-    symbols = symbols_in(line for stage in stages(microscope.view(at), 0) for line in stage.tex)
+    symbols = symbols_in(line for stage in stages(viewer.view(at), 0) for line in stage.tex)
     assert {"W", "D_h", "R", "δ", "g", "H", "G", "ℓ", "C", "τ", "p₀"} <= set(symbols) <= glossary().keys()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.engine.params import experiment
-from ohash.engine.step_by_step import Microscope, PairView
+from ohash.engine.step_by_step import PairView, PairViewer
 from ohash.plots import layout
 from ohash.plots.theory import (
     PAIRS,
@@ -27,8 +27,8 @@ def small(**values):
 
 @pytest.fixture(scope="module")
 def view() -> PairView:
-    microscope = Microscope(small(dtype="float64"))
-    return microscope.view(microscope.find("update", 5))
+    viewer = PairViewer(small(dtype="float64"))
+    return viewer.view(viewer.find("update", 5))
 
 
 def test_both_sides_of_lemma_1_are_the_same_number(view):
@@ -48,8 +48,8 @@ def number(text):
 
 
 def test_where_the_rounding_of_w_is_as_large_as_the_step_lemma_1_says_by_how_much_its_sides_differ():
-    microscope = Microscope(experiment("digits", "oh", r=48, m=50, pairs=100))
-    view = microscope.view(microscope.find("update", 5), C=1e-5)
+    viewer = PairViewer(experiment("digits", "oh", r=48, m=50, pairs=100))
+    view = viewer.view(viewer.find("update", 5), C=1e-5)
     stage, before = theory(view, 0)[0], view.W_norm2[0][0]
     left, right = (number(line.rsplit("= ", 1)[1]) for line in stage.tex[1:3])
     share = float(re.search(r"differ by (\S+) of ‖W‖²", stage.text)[1])
@@ -59,8 +59,8 @@ def test_where_the_rounding_of_w_is_as_large_as_the_step_lemma_1_says_by_how_muc
 
 def test_both_sides_of_lemma_1_look_the_same_and_their_difference_is_measured():
     """In float32 the sixth digit differs: what is shown has the digits that agree, and says how many they are."""
-    microscope = Microscope(experiment("digits", "oh", r=48, m=50, pairs=100))
-    views = [view for t in range(60) if (view := microscope.view(t)).steps[0].updated]
+    viewer = PairViewer(experiment("digits", "oh", r=48, m=50, pairs=100))
+    views = [view for t in range(60) if (view := viewer.view(t)).steps[0].updated]
     fewer = 0
     for view in views:
         stage, step = theory(view, 0)[0], view.steps[0]
@@ -126,8 +126,8 @@ def test_the_required_c_is_compared_with_the_experiments(view):
 
 def test_a_pair_is_not_said_to_break_a_bound_that_the_run_keeps():
     """F² of the bound is the largest so far: Live may count a C as enough that is too small for a pair alone."""
-    microscope = Microscope(small(C=0.1, dtype="float64"))
-    views = [view for t in range(60) if (view := microscope.view(t)).steps[0].updated]
+    viewer = PairViewer(small(C=0.1, dtype="float64"))
+    views = [view for t in range(60) if (view := viewer.view(t)).steps[0].updated]
     F2, kept = 0.0, []
     for view in views:
         step = view.steps[0]
@@ -135,13 +135,13 @@ def test_a_pair_is_not_said_to_break_a_bound_that_the_run_keeps():
         if math.sqrt(step.R) / F2 <= step.C < math.sqrt(step.R) / step.norm2:
             kept.append(theory(view, 0)[2].text)
     assert kept and all("unless an earlier pair had a larger F²" in told for told in kept)
-    tiny = Microscope(small(C=1e-6))
+    tiny = PairViewer(small(C=1e-6))
     assert "too small" in theory(tiny.view(tiny.find("update", 5)), 0)[2].text
 
 
 def test_a_pair_without_update_has_no_theory():
-    microscope = Microscope(small())
-    quiet = next(view for t in range(100) if not (view := microscope.view(t)).steps[0].updated)
+    viewer = PairViewer(small())
+    quiet = next(view for t in range(100) if not (view := viewer.view(t)).steps[0].updated)
     assert theory(quiet, 0) == []
 
 

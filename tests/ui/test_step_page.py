@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.engine.params import experiment
-from ohash.engine.step_by_step import Microscope
+from ohash.engine.step_by_step import PairViewer
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "8", "kernel": "none", "pairs": "400", "C": "0.1"}
@@ -38,7 +38,7 @@ def turn_to_theory(app: AppTest) -> None:
 
 @pytest.fixture(scope="module")
 def update() -> int:
-    at = Microscope(experiment("blobs2d", "oh", r=8, kernel="none", pairs=400, C=0.1)).find("update", 21)
+    at = PairViewer(experiment("blobs2d", "oh", r=8, kernel="none", pairs=400, C=0.1)).find("update", 21)
     assert at is not None
     return at
 
