@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
@@ -22,6 +23,7 @@ from ohash.streams.registry import load_by_key
 from ohash.ui.data import all_datasets
 from ohash.ui.parts import catalogue, items
 from ohash.ui.session import live_run, own_data, uploads
+from ohash.ui.workarounds.markdown import escape_markdown
 from tests.ui.data_files import Sent, clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -383,6 +385,22 @@ def test_names_and_tables_are_escaped() -> None:
     assert "<script>" not in items.items_html(evil, [5])
     assert "<script>" not in items.pairs_html(evil, draw_examples(evil), dark=False)
     assert "<b>" not in items.table_html(["a"], [["<b>"]])
+
+
+def test_names_of_files_and_classes_are_no_markup() -> None:
+    hostile = ["**b**", "$x^2$", "![i](https://evil.example/x.png)", ":red[r]", "`c`", "[l](https://evil.example)"]
+    X, _ = vectors()
+    stream = io.StringIO()
+    table = pd.DataFrame(X).assign(label=[hostile[at % 6] for at in range(len(X))])
+    table.to_csv(stream, index=False)
+    app = sent(page("own"), Sent(f"{hostile[0]} {hostile[1]} [l](evil).csv", stream.getvalue().encode()))
+    title = r"\*\*b\*\* \$x^2\$ \[l\](evil).csv"
+    assert app.success[0].value.startswith(f"{title}: 120 rows")
+    app.button(key="look_upload").click().run()
+    assert f"#### {title}: 120 × 6" in [one.value for one in app.markdown]
+    (pills,) = (group for group in app.button_group if str(group.key).startswith("view_classes"))
+    assert pills.options == [escape_markdown(name) for name in sorted(hostile)]
+    assert all(f"\\{one}" in " ".join(pills.options) for one in "*$[`")
 
 
 def test_a_full_disk_costs_no_name_of_an_earlier_upload(

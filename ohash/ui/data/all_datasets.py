@@ -11,6 +11,7 @@ from ohash.ui.session import view_state
 from ohash.ui.session.access import is_owner
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.browser import listen
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import distinct
 
 HEADER = ["data", "rows", "columns", "similar if", "licence", "availability"]
@@ -57,7 +58,7 @@ def _show_folder(has_data: bool) -> None:
     elif not has_data:
         st.markdown(f"There are no readable files in `{folder}`.")
     else:
-        st.caption(f"{folder}; new files appear when the page is reloaded.")
+        st.caption(f"{escape_markdown(folder)}; new files appear when the page is reloaded.")
 
 
 def _row(spec: DatasetSpec, title: str = "") -> list[str]:

@@ -16,7 +16,7 @@ from ohash.ui.session import view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.router import went_back
-from ohash.ui.workarounds.slots import on_choice, slot
+from ohash.ui.workarounds.slots import distinct, on_choice, slot
 from ohash.ui.workarounds.style import dark
 
 SAMPLE_ROWS = SAMPLE_COLUMNS = 8
@@ -87,9 +87,9 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
     by = view_state.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
     queries = f", and {len(dataset.query_rows):,} queries" if dataset.query_rows is not None else ""
-    st.markdown(f"#### {dataset.title}: {len(dataset.documents):,} × {dataset.d:,}{queries}")
+    st.markdown(f"#### {escape_markdown(dataset.title)}: {len(dataset.documents):,} × {dataset.d:,}{queries}")
     if about:
-        st.caption(about)
+        st.caption(escape_markdown(about))
     with st.container(horizontal=True, key="data_head", vertical_alignment="center"):
         if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch"):
             actions.watch(session, key, **chosen)
@@ -169,9 +169,10 @@ def _coloured_classes(key: str, overview: Overview) -> list[int]:
         return []
     if len(overview.classes) <= limit:
         return list(range(len(overview.classes)))
+    names = list(distinct({str(at): escape_markdown(name) for at, name in enumerate(overview.classes)}).values())
     picked = st.pills(
         f"Classes in colour, at most {limit}", range(len(overview.classes)), selection_mode="multi",
-        default=range(limit), format_func=lambda c: overview.classes[c], key=f"view_classes {key}",
+        default=range(limit), format_func=names.__getitem__, key=f"view_classes {key}",
     )  # fmt: skip
     return sorted(picked)[:limit]
 

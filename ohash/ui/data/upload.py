@@ -209,7 +209,10 @@ def panel(session: Session) -> None:
         _list_uploads(session)
         return
     content = own_data.add(session, dataset, files)
-    st.success(f"{summary.lines()[0]}. You can now choose it on Live and Compare.", icon=":material/check_circle:")
+    st.success(
+        f"{escape_markdown(summary.lines()[0])}. You can now choose it on Live and Compare.",
+        icon=":material/check_circle:",
+    )
     if content == wanted:
         request.info("This is the file your link needs.", icon=":material/link:")
     other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), dataset.metric)
