@@ -83,7 +83,7 @@ class SweepExecution:
         heartbeat.start()
         state = "failed"
         try:
-            self._work(started)
+            self._work()
             state = "cancelled" if self.cancelled.is_set() else "done"
         finally:
             cancel_all(self._running)
@@ -92,7 +92,8 @@ class SweepExecution:
             self._report(state, started)
         return self.progress
 
-    def _work(self, started: float) -> None:
+    def _work(self) -> None:
+        began = time.monotonic()  # which no change of the clock moves
         left = self._left()
         own = load_own_data(self.store, self.sweep) if left else {}
         while (left or self._running) and not self.cancelled.is_set():
@@ -107,7 +108,7 @@ class SweepExecution:
                 time.sleep(WAIT_SECONDS)
             if not finished or not left:  # a round may be over
                 left = [key for key in self._left() if key not in self._running.values()]
-            self._count(started)
+            self._count(time.monotonic() - began)
 
     def _left(self) -> list[str]:
         """The cells that are neither done nor failed here, of the rounds that are open."""
@@ -142,8 +143,8 @@ class SweepExecution:
         self.store.save(cell.key, _failure(cell, error), {})
         self.progress.failed += 1
 
-    def _count(self, started: float) -> None:
-        self.progress.seconds = time.time() - started
+    def _count(self, seconds: float) -> None:
+        self.progress.seconds = seconds
         if isinstance(self.executor, WorkerPool):
             self.progress.deaths = self.executor.deaths
         self._on_progress(self.progress)

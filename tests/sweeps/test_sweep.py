@@ -108,6 +108,16 @@ def test_a_finished_cell_never_runs_twice(store, counted):
     assert list(list_sweeps(store)) == [wide.key] and len(store.done()) == 6
 
 
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_clock_that_jumps_changes_no_cell_and_no_pace(store, monkeypatch, days):
+    jumped = []
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + 86_400 * days * len(jumped))
+    began = time.monotonic()
+    done = SweepExecution(tiny_sweep(), store, InlineExecutor(), lambda p: jumped.append(p.done)).run()
+    assert done.here == 4 and len(jumped) > 1
+    assert 0 < done.seconds <= time.monotonic() - began
+
+
 def test_a_world_is_made_once_however_many_seeds_there_are(store, monkeypatch):
     made = []
 
