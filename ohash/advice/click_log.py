@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Labels, Rows
 from ohash.core.distances import normalize_rows
+from ohash.core.rows import is_memory_mapped, stack_rows
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.pair_list import group_partners
 
@@ -137,7 +138,10 @@ def thin(log: ClickLog, asked: QuerySet, most: int) -> tuple[ClickLog, QuerySet,
 
 def click_log(dataset: Dataset) -> ClickLog:
     """The click log of a data set: its pairs with s = +1 or, without pairs, its labels."""
-    X = np.ascontiguousarray(validation.measurable("X", np.asarray(dataset.X)), np.float32)
+    own = dataset.X
+    if is_memory_mapped(own):  # somebody may cut the file while the advice is worked out
+        own = stack_rows(own, own[:0])
+    X = np.ascontiguousarray(validation.measurable("X", np.asarray(own)), np.float32)
     if dataset.metric == "cosine":
         X = np.asarray(normalize_rows(X), np.float32)
     n_docs = len(X) if dataset.query_rows is None else len(X) - len(dataset.query_rows)

@@ -57,6 +57,13 @@ def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar
     return copied
 
 
+def check_length(X: Array) -> None:
+    """Raise if X is a map of a file that has been cut since; for reading rows at once that are not `gather`ed."""
+    mapped = _map_of(X)
+    if mapped is not None:
+        _check_length(X, mapped)
+
+
 def _check_length(X: Array, mapped: mmap.mmap) -> None:
     """Raise if the file behind a map has been cut: to touch what is missing would kill this process (SIGBUS).
 

@@ -7,6 +7,7 @@ import pytest
 
 from ohash.advice.click_log import click_log, splits, thin
 from ohash.advice.learning import stream
+from ohash.core.rows import is_memory_mapped
 from ohash.streams.dataset import Dataset
 from tests.advice.logs import meaningless
 
@@ -85,6 +86,15 @@ def test_too_few_clicks_are_refused_with_words():
     again = Dataset.from_arrays(X, pairs=(np.zeros(40, int), np.ones(40, int)))
     with pytest.raises(ValueError, match="repeats an earlier one"):
         splits(click_log(again), 3, 10, 0)
+
+
+def test_a_file_that_is_cut_later_changes_no_advice(tmp_path):
+    X = np.random.default_rng(0).normal(size=(5000, 4)).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    log = click_log(Dataset.from_arrays(np.load(tmp_path / "x.npy", mmap_mode="r"), labels=np.arange(5000) % 5))
+    assert not is_memory_mapped(log.X), "to read a file that has been cut would kill this process"
+    (tmp_path / "x.npy").write_bytes(b"")
+    np.testing.assert_array_equal(log.X, X)
 
 
 def test_not_a_number_is_refused():

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from ohash.core.rows import RowView, gather
+from ohash.streams.readers import own_data
+from ohash.streams.readers.source import Source
+from ohash.streams.readers.table import Table
 
 ROWS, COLUMNS = 40_000, 16
 
@@ -48,3 +51,13 @@ def test_without_the_check_the_process_would_be_killed(file: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, check=False)
     assert done.returncode == -signal.SIGBUS
+
+
+def test_vectors_that_are_joined_with_their_queries(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("x.npy", np.load(file, mmap_mode="r"), extra={"test": np.zeros((2, COLUMNS))})
+    monkeypatch.setenv("OHASH_HOME", str(file.parent))
+    monkeypatch.setattr(own_data, "JOINED_IN_MEMORY", 0)
+    with file.open("r+b") as stream:
+        stream.truncate(10_000)
+    with pytest.raises(ValueError, match=r"x\.npy must keep its"):
+        own_data._with_test_queries(Source.file(file), table)

@@ -87,6 +87,23 @@ def test_stopping_anywhere_changes_nothing(start):
     assert contents(start / "parts.npz") == contents(start / "whole.npz")
 
 
+def test_vectors_that_are_cut_are_said_and_what_was_learnt_is_kept(start):
+    write_pairs(start / "pairs.csv", triples(1000))
+    source, options = FileSource(start / "pairs.csv", wait=False), FollowOptions(batch=100, save_seconds=0)
+    mapped = np.load(start / "x.npy", mmap_mode="r")
+    going = ohash.follow(source, mapped, start / "model.npz", start / "out.npz", options=options)
+    for follower in going:
+        if follower.t == 500:
+            break
+    os.truncate(start / "x.npy", 200)
+    with pytest.raises(ValueError, match=r"x\.npy must keep its"):
+        list(going)
+    del going, follower
+    assert ohash.load(start / "out.npz").pairs == 500
+    np.save(start / "x.npy", X)
+    assert learn_all(start, "out.npz", batch=100).t == 1000
+
+
 def test_a_growing_file_with_half_a_line(start):
     rows = triples(300)
     write_pairs(start / "pairs.csv", rows[:150])

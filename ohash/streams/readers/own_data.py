@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ohash.core.arrays import Array
+from ohash.core.rows import gather
 from ohash.streams.annotations import PairList, encode_labels, parse_pairs
 from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
@@ -166,7 +167,7 @@ def _with_test_queries(source: Source, table: Table) -> tuple[Array, int]:
 
     def blocks() -> Iterator[Array]:
         for start in range(0, rows, 65_536):
-            yield table.X[start : start + 65_536]
+            yield gather(table.X, slice(start, start + 65_536))
         yield test.astype(table.X.dtype)
 
     version = f"{source.path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
