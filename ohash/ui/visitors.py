@@ -81,12 +81,13 @@ class Visitor:
         name, words, wait = ("after", "html", 0.2) if crowd else ("shown", "words", 0.1)
         while True:
             start = time.monotonic()
-            status, body = await asyncio.to_thread(_get, server, f"{address}&{name}={self._seq.decode()}")
+            status, soon, body = await asyncio.to_thread(_get, server, f"{address}&{name}={self._seq.decode()}")
             if status == OK:
                 picture = json.loads(gzip.decompress(body))
                 wait = picture["wait"] / 1000
                 self._see(picture[words].encode(), len(body))
-            await asyncio.sleep(pause(status, wait, time.monotonic() - start, crowd=crowd))
+            left = wait if crowd else max(wait / 2, wait - (time.monotonic() - start)) if status == OK else soon
+            await asyncio.sleep(left if status in (OK, NO_CONTENT) else 2.0)
 
     def _see(self, html: bytes, size: int) -> None:
         """Note what was received, and when, if it shows something new."""
@@ -116,30 +117,15 @@ class Visitor:
         self._timers.clear()
 
 
-def pause(status: int, wait: float, took: float, *, crowd: bool) -> float:
-    """Seconds until a browser asks again after an answer that took some: see `fetched_charts.js`, and `crowd.py`.
-
-    The server's `wait` lies between two requests of one who watches alone, and between answer and request in a crowd.
-
-    >>> pause(OK, 0.1, 0.07, crowd=True), round(pause(OK, 0.1, 0.07, crowd=False), 2)
-    (0.1, 0.03)
-    """
-    if status not in (OK, NO_CONTENT):
-        return 2.0
-    if crowd:
-        return wait
-    return max(0.01, wait - took) if status == OK else 0.025
-
-
-def _get(server: HTTPConnection, address: str) -> tuple[int, bytes]:
-    """Status and body of an answer; (0, b"") if there is none."""
+def _get(server: HTTPConnection, address: str) -> tuple[int, float, bytes]:
+    """Status, the seconds after which to ask again if there is nothing new, and body; (0, 0, b"") without an answer."""
     try:
         server.request("GET", address)
         answer = server.getresponse()
-        return answer.status, answer.read()
+        return answer.status, int(answer.headers.get(feed.SOON, "25")) / 1000, answer.read()
     except OSError:
         server.close()
-        return 0, b""
+        return 0, 0.0, b""
 
 
 async def _tick(socket: ClientConnection, fragment: str, interval: float, query: str) -> None:

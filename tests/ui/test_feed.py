@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from ohash.ui.session import feed as feeds
 from ohash.ui.session.broadcast import ChartSwitches
@@ -24,8 +25,8 @@ class Stage:
 
     def __init__(self) -> None:
         self.now: Frame | None = frame(1)
-        self.time, self.drawn, self.awaited = 100.0, 0, 0
-        self.feed = Feed(self.draw, lambda: 0.1, clock=lambda: self.time)
+        self.time, self.seconds, self.drawn, self.awaited = 100.0, 0.1, 0, 0
+        self.feed = Feed(self.draw, lambda: self.seconds, clock=lambda: self.time)
 
     def draw(self, shown: int, switches: ChartSwitches, awaited: int) -> Frame | None:
         self.awaited = awaited
@@ -103,6 +104,19 @@ def test_nothing_new_or_another_way_of_looking_has_no_changes(stage: Stage) -> N
     stage.now = None
     assert stage.ask("3")[0] == 204, "the run rests"
     assert asyncio.run(answer(f"{PATH}/forged", "shown=1", feeds.ROUTES))[0] == 404
+
+
+def test_where_nothing_is_new_a_crowded_server_is_asked_less_often(stage: Stage) -> None:
+    stage.send()
+    request = Request(
+        {"type": "http", "query_string": b"shown=1", "headers": [], "path_params": {"key": stage.feed.key}}
+    )
+    told = []
+    for stage.seconds in (0.08, 0.9):
+        answered = asyncio.run(feeds.send_changes(request))
+        assert answered.status_code == 204
+        told.append(int(answered.headers[feeds.SOON]))
+    assert told == [27, 300], "milliseconds: a third of the time between two pictures"
 
 
 def test_until_a_picture_of_streamlit_has_arrived_nothing_is_fetched(stage: Stage) -> None:

@@ -26,9 +26,11 @@ from ohash.ui.session.broadcast import ChartSwitches
 
 PATH = "/ohash-changes"
 FASTEST_SECONDS = 0.08  # between two pictures
+SOON_SECONDS = 0.025  # until a browser asks again where there is nothing new
 PATIENCE_SECONDS = 5.0  # a browser that has fetched nothing for so long does not
 ARRIVAL_SECONDS = 0.1  # a picture by way of Streamlit takes about so long
 MOST_FRAMES = 4
+SOON = "ohash-soon"  # header: milliseconds
 NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -78,6 +80,11 @@ class Feed:
         kept = [(key, old) for key, old in self._frames.items() if key != (frame.seq, switches)]
         self._frames = dict([*kept, ((frame.seq, switches), frame)][-MOST_FRAMES:])
 
+    @property
+    def soon(self) -> float:
+        """Seconds until a browser asks again where there is nothing new; a crowded server is asked less often."""
+        return max(SOON_SECONDS, self._interval() / 3)
+
     def changes(self, shown: int, switches: ChartSwitches, awaited: int = 0) -> bytes | None:
         """The newest picture as JSON for a browser that shows the one of this number; None if there is none for it."""
         before = self._frames.get((shown, switches))
@@ -123,7 +130,7 @@ async def send_changes(request: Request) -> Response:
     awaited = int(seen) + 1 if NUMBER.fullmatch(seen) else 0
     body = await run_in_threadpool(feed.changes, int(shown), ChartSwitches.read(request.query_params), awaited)
     if body is None:
-        return Response(status_code=204)
+        return Response(status_code=204, headers={SOON: str(round(1000 * feed.soon))})
     headers = {"cache-control": "no-store", "content-encoding": "gzip"}
     return Response(gzip.compress(body, 1), media_type="application/json", headers=headers)
 

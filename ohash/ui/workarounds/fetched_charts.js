@@ -55,8 +55,8 @@ export default ({ data, parentElement }) => {
         if (answer.status === 200) {
           const picture = await answer.json();
           if (place.address === from && status()?.dataset.seq === shown) show(picture);
-          wait = Math.max(10, picture.wait - (performance.now() - start));
-        } else if (answer.status === 204) wait = 25;
+          wait = Math.max(picture.wait / 2, picture.wait - (performance.now() - start));
+        } else if (answer.status === 204) wait = Number(answer.headers.get("ohash-soon")) || 25;
       }
     } catch { wait = 2000; }
     timer = setTimeout(watch, moved ? 0 : wait);
