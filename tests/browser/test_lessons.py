@@ -95,7 +95,6 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
         page.set_viewport_size({"width": 1280, "height": 800})
         shown.get_by_text(lesson.right, exact=True).click()
         shown.get_by_text("Right.", exact=True).wait_for()
-        shown.get_by_text("Try.").scroll_into_view_if_needed()
         for seen in (page.locator(".playground .plane"), page.locator(".playground .bar"), shown.get_by_text("Try.")):
             until(lambda seen=seen: seen.bounding_box()["y"] >= 0 and end_of(seen) <= 800, f"{seen} of {lesson.title}")  # type: ignore[misc]
         page.locator(".playground .locked").wait_for()
