@@ -167,6 +167,7 @@ def test_options_that_methods_share_are_explained_for_each(capsys: pytest.Captur
     assert "weight of dissimilar pairs" in text and "default 0.01; adapthash)" in text and "default 0.6; bsodh)" in text
 
 
+@pytest.mark.slow
 def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--pairs", "60", "--json"]
     assert main(["run", "--dataset", "digits", "--paper", *few]) == 0

@@ -186,6 +186,7 @@ def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
     assert 0.92 * 400 < covered < 0.98 * 400
 
 
+@pytest.mark.slow
 def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
     now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     flat = now.numbers["map_start"]

@@ -32,6 +32,7 @@ def test_results_on_own_data_do_not_depend_on_chunks(kind):
     assert_same(whole, finish(Run(params, dataset), [1, 2, 250, 13]))
 
 
+@pytest.mark.slow
 @given(chunks=st.lists(st.integers(1, 400), min_size=1, max_size=8))
 @settings(deadline=None, max_examples=10)
 def test_any_chunks(chunks):

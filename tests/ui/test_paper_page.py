@@ -134,6 +134,7 @@ def mine(tmp_path: Path, no_plugins: None) -> str:
     return "mine"
 
 
+@pytest.mark.slow
 def test_ones_own_method_is_drawn_where_methods_are_compared(mine: str, home: Path, tmp_path: Path) -> None:
     figure, store = FIGURES["6"], Store(tmp_path / "store")
     recorded = {where.method for where in Measurements(store, TINY).cells(figure)}
@@ -154,6 +155,7 @@ def test_ones_own_method_is_drawn_where_methods_are_compared(mine: str, home: Pa
     )
 
 
+@pytest.mark.slow
 def test_ones_own_method_can_be_run_alone_and_is_said_to_be_missing(mine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[tuple[str, ...]] = []
     monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store, methods=(): started.append(methods))
