@@ -13,7 +13,7 @@ from ohash.models.registry import hashers
 from ohash.streams.dataset import Dataset
 from tests.engine.cases import CASES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
-from tests.selection import share
+from tests.selection import first, share
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
@@ -54,7 +54,7 @@ def test_a_copy_replays_earlier_pairs_from_the_states_that_were_kept():
     assert np.array_equal(second.replay(150)[0].W, first.replay(150)[0].W)
 
 
-@pytest.mark.parametrize("kind", OWN)
+@pytest.mark.parametrize("kind", first(OWN, 2))
 def test_own_data_must_be_brought_along(kind, tmp_path):
     dataset, values = own_data(kind)
     params = small("oh", "user", content=dataset.fingerprint(), **values)
