@@ -51,6 +51,7 @@ MIGRATIONS = (
     );
     CREATE TABLE remarks (key TEXT PRIMARY KEY, tags TEXT NOT NULL, note TEXT NOT NULL);
     """,
+    "ALTER TABLE trash ADD COLUMN expired REAL",
 )
 VERSION = len(MIGRATIONS)
 

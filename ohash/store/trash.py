@@ -2,6 +2,9 @@
 
 A deleted run leaves the list first, in one transaction; its file follows. A process that dies in between leaves a file
 that the trash claims when the store is next opened.
+
+A clock that is wrong for an hour must not empty the trash: a run goes for good only when its month has been found over
+on two days.
 """
 
 import sqlite3
@@ -9,7 +12,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-KEPT_SECONDS = 30 * 86_400.0
+DAY = 86_400.0
+KEPT_SECONDS = 30 * DAY
 FOLDER = "trash"
 COLUMNS = "key, kind, dataset, method, seed, state, t, created, record"
 
@@ -31,8 +35,12 @@ def restore_from_trash(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]
 
 
 def delete_expired(db: sqlite3.Connection, now: float) -> list[str]:
-    """Drop the runs that were deleted longer than KEPT_SECONDS ago; returns their keys."""
-    keys = [key for (key,) in db.execute("SELECT key FROM trash WHERE deleted < ?", (now - KEPT_SECONDS,))]
+    """Drop the runs whose KEPT_SECONDS were found over at least a day ago, and return their keys; note the others."""
+    over = (now - KEPT_SECONDS,)
+    keys = [key for (key,) in db.execute("SELECT key FROM trash WHERE deleted < ? AND expired < ?", (*over, now - DAY))]
+    db.execute(  # found in the future: the clock was ahead then
+        "UPDATE trash SET expired = ? WHERE deleted < ? AND (expired IS NULL OR expired > ?)", (now, *over, now)
+    )
     db.executemany("DELETE FROM trash WHERE key = ?", [(key,) for key in keys])
     db.executemany("DELETE FROM remarks WHERE key = ?", [(key,) for key in keys])
     return keys

@@ -1,6 +1,7 @@
 """The store gives back what it was given."""
 
 import json
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -87,8 +88,21 @@ def test_the_trash_forgets_after_a_month(store, picture, monkeypatch):
     store.delete([key])
     file = store.folder / trash.FOLDER / f"{key}.parquet"
     assert file.exists() and Store(store.folder).list_trash()
-    monkeypatch.setattr(trash, "KEPT_SECONDS", -1.0)
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + 31 * trash.DAY)
+    assert Store(store.folder).list_trash() and file.exists(), "once may be a mistake of the clock"
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + 1.1 * trash.DAY)
     assert not Store(store.folder).list_trash() and not file.exists()
+
+
+def test_a_clock_that_is_months_ahead_for_an_hour_does_not_empty_the_trash(store, picture, monkeypatch):
+    key = numbered(store, picture, 0)
+    store.delete([key])
+    for ahead in (100, 0, 99, 40.5, 0):
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "time", lambda real=time.time, days=ahead: real() + days * trash.DAY)
+            again = Store(store.folder)
+    again.restore([key])
+    assert_same_picture(again.get(key), picture)
 
 
 def test_a_kill_between_list_and_file_neither_loses_nor_revives_a_run(store, picture, monkeypatch):
