@@ -18,6 +18,7 @@ LATEX = {
     "<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}", "*": "{*}",  # after a row's end, TeX takes [ and * for options
 }  # fmt: skip
 
+FOREIGN = re.compile("[^ -~\u00a0-\u017f‐-―‘-„†-•…‰€™]+")  # letters that pdfLaTeX does not know
 COLUMN = 225.0  # points; a column of a two-column article has 229.5
 SMALL = 4.2, 8.0  # points of a character and between two columns of a table, in \footnotesize
 COMMAND, BOLD = re.compile(r"\\[A-Za-z]+"), r"\textbf"
@@ -111,10 +112,21 @@ def _points_wide(rows: Sequence[Sequence[str]], character: float = 5.25, between
 def escape_latex(text: str) -> str:
     r"""Text for LaTeX, on one line: an empty line would end a caption.
 
+    XeLaTeX and LuaLaTeX take any script; pdfLaTeX, which would stop at letters that it does not know, gets their codes.
+
     >>> escape_latex("β = 50 % ± 1")
     '$\\beta$ = 50 \\% $\\pm$ 1'
+    >>> print(escape_latex("犬_1"))
+    {\ifdefined\Umathchar 犬\else\texttt{U+72AC}\fi}\_1
     """
-    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    escaped = "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    return FOREIGN.sub(_foreign, escaped)
+
+
+def _foreign(letters: re.Match[str]) -> str:
+    codes = " ".join(f"U+{ord(letter):04X}" for letter in letters[0])
+    shown = "".join(letter for letter in letters[0] if letter.isprintable())
+    return rf"{{\ifdefined\Umathchar {shown}\else\texttt{{{codes}}}\fi}}"
 
 
 def bibliography(texts: Iterable[str]) -> str:

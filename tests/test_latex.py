@@ -80,7 +80,7 @@ def test_names_from_files_and_links_are_only_text(compiled):
     sweep = build_sweep(hostile, base={"dataset": "digits"}, grid={"kernel": ["rbf"]})
     points = [Point(at, tuple(cells), ({"map": 0.5, "recall_10": 0.4},)) for at, cells in sweep.by_point()]
     compiled("caption", sweep_latex(sweep, points))
-    for name in (hostile, "*", "[x]"):
+    for name in (hostile, "*", "[x]", "犬 🐕 собака\x07", "déjà Łódź “mAP” — 5 €"):
         cell = escape_latex(name)
         compiled("cells", to_latex((cell, "mAP"), [[(cell, "0.5"), (cell, "0.4")]], caption=cell))
 
