@@ -41,16 +41,16 @@ READING, TABLES, RUNS, CODE = "How to read this", "Tables", "Runs so far", "Code
 TABS = [READING, *MORE, TABLES, RUNS, CODE]
 MOVING = {*MORE, TABLES, RUNS}
 KEY = "view_details"
-SCORE = """**Score** (top left): how well the codes agree with {truth} ({score}) or with the original distance
+SCORE = """**Score** (first chart): how well the codes agree with {truth} ({score}) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
-HILLS = "**Hills** (top right): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
+HILLS = "**Hills** (second): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
 APART = "Learning draws the similar pairs to α or left of it, and the dissimilar ones to β·r or right of it."
 GOOD_CODES = "The better the codes, the further the blue hill lies to the left of the orange one."
-LOSS = """**Loss** (below): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
+LOSS = """**Loss** (third): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
 by the first hash, is what learning has saved."""
-FROZEN = "**Loss** (below): only that of the first hash, as {method} reports none of its own."
-STEP = "**Step size** (beside it): how far each pair asks the model to move. C cuts off what lies to its right."
-NO_STEP = "**Step size** (beside it): empty, as {method} reports none."
+FROZEN = "**Loss** (third): only that of the first hash, as {method} reports none of its own."
+STEP = "**Step size** (fourth): how far each pair asks the model to move. C cuts off what lies to its right."
+NO_STEP = "**Step size** (fourth): empty, as {method} reports none."
 CLICK = "**A click** on a curve over the pairs opens Step by step at that pair."
 GALLERY = """**Gallery**: one query and the ten items whose codes differ least from its own; ✓ marks those that are
 relevant."""
