@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -227,6 +227,8 @@ def validate(params: object) -> None:
 
 class Parameters:
     """The base of a frozen dataclass of parameters: its declared fields are validated whenever one is made."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # which every derived dataclass has
 
     def __post_init__(self) -> None:
         """Validate."""

@@ -89,7 +89,7 @@ class ExperimentParams:
 
     dataset: str
     method: str
-    model: Any
+    model: Parameters
     features: FeatureParams
     stream: StreamParams
     drift: DriftParams
@@ -133,7 +133,7 @@ class ExperimentParams:
         kept = [c for c in self.changes if c.at != at or c.name not in new]
         return replace(self, changes=(*kept, *(Change(at, name, value) for name, value in new.items())))
 
-    def model_at(self, t: int) -> Any:
+    def model_at(self, t: int) -> Parameters:
         """The model's parameters in force for pair t."""
         values = {change.name: change.value for change in self.changes if change.at <= t}
         return replace(self.model, **values) if values else self.model

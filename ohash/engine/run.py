@@ -14,6 +14,7 @@ import numpy as np
 from ohash.core.arrays import Counts, Floats, Rows, Signs
 from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
+from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import Checkpoints, checkpoint_pairs, with_models
 from ohash.engine.fitting import Fitter, Fitting, TrainingSet
 from ohash.engine.frozen import Frozen, FrozenEstimates
@@ -120,7 +121,7 @@ class Run(RunState):
         """Change beta or C of the running model before the next pair; the change becomes part of the parameters."""
         self.params = self.params.with_changes(self.t, **values)
 
-    def current(self) -> Any:
+    def current(self) -> Parameters:
         """The model parameters in force for the next pair."""
         return self.params.model_at(self.t)
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats
+from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.history import moving_mean
 from ohash.engine.observer import CLIPPED, TOTALS, UPDATED, Observer
@@ -19,6 +20,7 @@ from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.state import RunState
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
+from ohash.models.online.oh_params import OHParams
 from ohash.repr_html import card_html, curves_html
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays, Frame
@@ -67,11 +69,11 @@ class Snapshot:
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
-    def model_at(self, t: int) -> Any:
+    def model_at(self, t: int) -> Parameters:
         """The model's parameters in force for pair t, with C as a number where the warm-up chose it."""
         model = self.params.model_at(t)
         chosen = self.numbers.get("auto_C")
-        return replace(model, C=chosen) if chosen is not None and not model.C else model
+        return replace(model, C=chosen) if chosen is not None and not cast(OHParams, model).C else model
 
     def __repr__(self) -> str:
         """One line, without the columns."""

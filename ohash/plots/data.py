@@ -2,11 +2,11 @@
 
 import html
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from ohash.core.arrays import Array
 from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Kind, Mark, Series
 from ohash.plots.renderers.plotly import figure
@@ -117,10 +117,10 @@ def projection_figure(dataset: Dataset, seen: Overview, coloured: Sequence[int] 
     return fig
 
 
-def _in_class(dataset: Dataset, rows: "np.ndarray[Any, Any]", c: int) -> "np.ndarray[Any, Any]":
+def _in_class(dataset: Dataset, rows: Array, c: int) -> Array:
     assert dataset.labels is not None
     return np.asarray(dataset.labels[rows, c] if dataset.multi_label else dataset.labels[rows] == c)
 
 
-def _points(name: str, xy: "np.ndarray[Any, Any]", role: str, opacity: float = 0.75) -> Series:
+def _points(name: str, xy: Array, role: str, opacity: float = 0.75) -> Series:
     return Series(name, xy[:, 0], xy[:, 1], kind="points", role=role, opacity=opacity, most=2000)

@@ -315,7 +315,7 @@ def _one_two_five(lo: float, hi: float) -> tuple[float, ...]:
     return tuple(step for step in steps if lo <= step <= hi)
 
 
-def _clock(measured: Measurements, seed: SeedResult) -> tuple[Any, Any]:
+def _clock(measured: Measurements, seed: SeedResult) -> tuple[Floats, Floats]:
     arrays = measured.arrays(seed)
     pairs, cpu = arrays["checkpoints/pairs"], arrays["checkpoints/cpu_learn"]
     start = int(np.searchsorted(pairs, pairs[-1] / 10))
@@ -346,7 +346,7 @@ def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> C
 
 def _points(
     measured: Measurements, figure: Figure, setting: Setting, method: str, *, replaced: bool = False
-) -> tuple[Any, Any, Any]:
+) -> tuple[Floats, Floats, Floats]:
     """x, mean and sd of test mAP; with `replaced`, of the recorded cells that one's own take the place of."""
     seeds = measured.replaced_seeds if replaced else measured.seeds
     x, y, sd = [], [], []

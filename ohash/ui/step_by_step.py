@@ -3,13 +3,14 @@
 import base64
 import html
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
 from ohash.engine.step_by_step import SEARCHED, PairView, PairViewer
+from ohash.models.online.oh_params import OHParams
 from ohash.models.registry import find
 from ohash.plots.code_strips import STRIP_WIDTH, drawn_width
 from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
@@ -208,7 +209,7 @@ def _search(session: Session, viewer: PairViewer, kind: str) -> None:
 def _what_if(session: Session) -> None:
     """Other values of α, β and C for this one step."""
     assert session.pair is not None
-    model = session.params.model_at(session.pair)
+    model = cast(OHParams, session.params.model_at(session.pair))
     with st.popover("What if", icon=":material/tune:", key="what_if"):
         st.caption("Other values for this one step; the experiment keeps its own.")
         ranges: dict[str, tuple[Any, ...]] = {"alpha": (0, model.r, 1, None), "beta": (0.01, 1.0, 0.05, None)}

@@ -7,13 +7,14 @@ rounds less from there. The pairs are those of the run, and some more after them
 import base64
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ohash.core.arrays import Array
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.models.online.oh_params import OHParams
 from ohash.models.online.passive_aggressive import PassiveAggressive
 
 ROOM = 1_900_000  # bytes of text, beside charts and pictures of about 1 MB
@@ -35,7 +36,7 @@ def continuation(run: Run, moments: Sequence[Snapshot]) -> dict[str, Any] | str:
         "X": _packed(_compact(run.world.dataset.X)),
         "map": _map(run),
         "changes": [[change.at, change.name, change.value] for change in run.params.changes],
-        "alpha": run.params.model.alpha,
+        "alpha": cast(OHParams, run.params.model).alpha,
         "truth": _truth(run),
         "moments": [[now.t, now.numbers["cum_R"]] for now in moments],
         "curves": _curves(moments[-1]),
@@ -76,7 +77,7 @@ def _weights(run: Run, t: int) -> dict[str, Any]:
     hasher = run.hasher if t == run.t else run.kept_states.hasher_before(t, run)
     assert isinstance(hasher, PassiveAggressive)
     W = hasher.W[None] if hasher.W.ndim == 2 else hasher.W  # (T, d, r)
-    in_force = run.params.model_at(t)
+    in_force = cast(OHParams, run.params.model_at(t))
     return {"t": t, "W": _packed(W.transpose(0, 2, 1)), "beta": in_force.beta, "C": in_force.C or hasher.C}
 
 

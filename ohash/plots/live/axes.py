@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import EARLY, FIRST_CHECKPOINT
 from ohash.engine.params import rows_of
 from ohash.engine.snapshot import Snapshot
@@ -104,7 +105,7 @@ def _drift_marks(now: Snapshot) -> list[Mark]:
     return [Mark(at, name, role="drift", dash="dashed") for at, name in zip(reached, names, strict=False)]
 
 
-def current(now: Snapshot) -> Any:
+def current(now: Snapshot) -> Parameters:
     """The model's parameters after the changes so far."""
     return now.model_at(now.t)
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -67,7 +67,7 @@ def controls(session: Session) -> None:
 
 def _number_of_models(session: Session) -> None:
     """T, always in sight: one model is OH, several are MMOH, which equals OH bit for bit at T = 1."""
-    model = session.params.model
+    model = cast(OHParams, session.params.model)
     T = getattr(model, "T", 1)
     row = replace(parameter_table(MMOHParams)["T"], default=1)  # one model is OH
     control(row, T, lambda _, value: change_T(session, value))
@@ -84,14 +84,15 @@ def _number_of_models(session: Session) -> None:
 
 
 def _keep_bits(session: Session, value: bool) -> None:
-    model = live_run.current_params(session).model
-    session.equal_bits, session.total_bits = value, getattr(model, "T", 1) * int(model.r)
+    model = cast(OHParams, live_run.current_params(session).model)
+    session.equal_bits, session.total_bits = value, getattr(model, "T", 1) * model.r
 
 
 def change_T(session: Session, T: int) -> None:
     """Another number of models: OH with one, MMOH with several, with the other settings as they are."""
     current = live_run.current_params(session)
-    before, r = getattr(current.model, "T", 1), int(current.model.r)
+    model = cast(OHParams, current.model)
+    before, r = getattr(model, "T", 1), model.r
     if before == T:
         return
     method = "oh" if T == 1 else "mmoh"

@@ -68,7 +68,7 @@ def file_stem(dataset: str, *parts: str) -> str:
 def run_file_stem(params: ExperimentParams) -> str:
     """The same for one run: data set, method, bits and seed, and what else is not at its default."""
     model, values, rows = params.model, flat(params), rows_of(params)
-    T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
+    T = [f"T{values['T']}"] if values.get("T", 1) > 1 else []
     data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
     others = [key for key, row in rows.items() if key not in ("r", "T", "seed", "pairs") and values[key] != row.default]
     changed = [f"{key}{values[key]:g}" if isinstance(values[key], float) else f"{key}-{values[key]}" for key in others]

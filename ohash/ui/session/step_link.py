@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from typing import cast
 
 from ohash.engine.params import ExperimentParams
+from ohash.models.online.oh_params import OHParams
 
 ITEMS, WHAT_IF = "items", "what_if"
 KINDS = {"similar": 1, "dissimilar": -1}
@@ -83,12 +85,12 @@ def possible_values(
     values: Mapping[str, float], params: ExperimentParams, t: int
 ) -> tuple[dict[str, float], list[str]]:
     """The values that this experiment can take at pair t, and what is wrong with the others."""
-    model = params.model_at(t)
+    model = cast(OHParams, params.model_at(t))
     wrong = []
     if values.get("alpha", 0) > model.r:
         wrong.append(("alpha", f"alpha must be at most r = {model.r}"))
     if "C" in values and not model.C > 0:
         wrong.append(("C", "C is auto in this experiment"))
     names = {name for name, _ in wrong}
-    told = [f"{WHAT_IF}: {why}, got {values[name]:g}; left out" for name, why in wrong]
-    return {name: value for name, value in values.items() if name not in names}, told
+    problems = [f"{WHAT_IF}: {why}, got {values[name]:g}; left out" for name, why in wrong]
+    return {name: value for name, value in values.items() if name not in names}, problems
