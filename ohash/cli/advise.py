@@ -6,10 +6,10 @@ Examples:
   python3 -m ohash advise --features x.npy --labels y.npy     (pairs of one label stand for clicks)
   python3 -m ohash advise --dataset debian
 
-The clicks up to each of three moments in time are learnt, and later ones judge what was learnt, those of queries that
-no learnt click has (their documents may have been learnt from). Rows appear as they are measured; --out writes the
-numbers as CSV (contenders.csv; queries.csv has one row per query, from which every mean and interval follows), the
-picture (SVG), and a page (HTML).
+The clicks up to each of three moments in time are learnt. Later clicks judge what was learnt, but only those of queries
+from which nothing was learnt (their documents may have been learnt from). Rows appear as they are measured; --out
+writes the numbers as CSV (contenders.csv; queries.csv has one row per query, from which every mean and interval
+follows), the picture (SVG), and a page (HTML).
 """
 
 import argparse

@@ -84,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
         _write(last, options)
         skipped = f", {last.skipped:,} lines or messages were not pairs of these vectors" if last.skipped else ""
         print(
-            f"{last.t:,} pairs of the stream, {last.learnt:,} learnt with drawn ones{skipped}; saved as {options.out}"
+            f"{last.t:,} pairs of the stream, {last.learnt:,} learnt, including drawn negatives{skipped}; "
+            f"saved as {options.out}"
         )
     return 0
 

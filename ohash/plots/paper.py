@@ -30,7 +30,7 @@ SYMBOLS = {
 }  # fmt: skip
 PLACES = {"none": 0.0, "rbf": 1.0, "frozen": 1.0, "largest": 0.0, "smallest": 1.0}
 FAINT = 0.45
-AS_RECORDED = " Faint and dotted: as recorded, under your own runs; in sight where the two differ."
+AS_RECORDED = " Faint and dotted: as recorded, under your own runs; visible where the two differ."
 LEARNS = {"pairs": "now", "labels": "dissimilar", "none": "reference"}
 
 
@@ -153,7 +153,7 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
         "labels, grey from neither. Squares are codes as long as the vectors."
     )
     if recorded:
-        caption += " Faint: as recorded, under your own runs; in sight where the two differ."
+        caption += " Faint: as recorded, under your own runs; visible where the two differ."
     x_axis = Axis("recall@10 by the original distance", lo=left, hi=right, format="share")
     y_axis = Axis(truth, lo=lo, hi=hi, format="share")
     return Chart(title, x_axis, y_axis, tuple(shown), (), caption, f"{title}. One point per method.")

@@ -121,7 +121,7 @@ def _theorem(step: PairStep, C: float) -> Stage:
         if holds
         else f"below R = {step.R:g}, and so false"
         if corrected >= step.R
-        else f"below R = {step.R:g}, but so small a C is not promised anything"
+        else f"below R = {step.R:g}, but the theorem promises nothing for so small a C"
     )
     return Stage(
         "Theorem 2 is false as printed",

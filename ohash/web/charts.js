@@ -41,7 +41,7 @@ function drawCurves(context, width, height, lines, { lo, hi, level, t, seen }, l
   context.fillRect(px(t) - 0.5, TOP, 1, bottom - TOP);
 }
 
-// τ of the latest updates under the line C; those cut off at C stand out.
+// τ of the latest updates under the line C; those capped at C stand out.
 function drawTaus(context, width, height, taus, C, look) {
   const bottom = height - BELOW, shown = taus.slice(-N_TAUS), hi = 1.15 * Math.max(C, ...shown.map(({ tau }) => tau));
   const py = (tau) => bottom - tau / hi * (bottom - TOP);

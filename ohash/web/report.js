@@ -39,7 +39,7 @@ function captions({ start, now, sumR, sumFrozenR, taus }) {
   return [
     ["agreement", "Label agreement (mAP)", Number.isNaN(now) ? "no pair yet" : `${known(start)} → ${known(now)}`],
     ["loss", "ΣR, W frozen dashed", `${sum(sumR)}; ${sum(sumFrozenR)}`],
-    ["tau", "τ, and C dashed", shown.length ? `${percent(cut / shown.length)} cut off at C` : "no update yet"],
+    ["tau", "τ, and C dashed", shown.length ? `${percent(cut / shown.length)} capped at C` : "no update yet"],
   ];
 }
 

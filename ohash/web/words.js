@@ -125,8 +125,8 @@ function sideWords(run, m, { bits, onI }) {
 
 function moveWords(run, m, { bits, ratio, tau }) {
   const { z_i, z_j } = run.last, after = hamming(hashCode(run.models[m], z_i), hashCode(run.models[m], z_j));
-  const cut = `τ = C = ${brief(tau)}, cut off from ${briefly(ratio, tau)}`;
-  const length = ratio > tau ? cut : `τ = ${brief(tau)}, not cut off`;
+  const capped = `τ = C = ${brief(tau)}, capped from ${briefly(ratio, tau)}`;
+  const length = ratio > tau ? capped : `τ = ${brief(tau)}, not capped`;
   const names = boundaryNames(bits), who = `${names[0].toUpperCase()}${names.slice(1)} move${bits.length === 1 ? "s" : ""}`;
   const then = `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`;
   const others = movers(run.last).filter((other) => other !== m);

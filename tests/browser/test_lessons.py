@@ -24,7 +24,7 @@ READINGS = {
     "frozen": r"dashed\s+[\d,.]+; ([\d,.]+)",
     "R": r"R\s=\s([\d.]+)\.",
     "tau": r"τ = C = ([\d.]+)",
-    "ratio": r"cut off from ([\d.]+)\.",
+    "ratio": r"capped from ([\d.]+)\.",
 }
 
 

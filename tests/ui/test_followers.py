@@ -83,10 +83,10 @@ def test_runs_lists_it(folder: Path) -> None:
     app.switch_page("pages/runs.py")
     app.run()
     assert not app.exception
-    assert "1 learning beside production" in said(app)
+    assert "1 follower learning beside production" in said(app)
     link = app.get("page_link")[0].proto
     assert link.label == "out.npz follows pairs.csv" and f"follow={key_of(folder / 'out.npz')}" in link.query_string
-    assert "No check by this process yet" in said(opened(follow=key_of(folder / "out.npz")))
+    assert "No check since this process started" in said(opened(follow=key_of(folder / "out.npz")))
 
 
 def test_an_unknown_follower_and_a_forged_key(folder: Path) -> None:

@@ -130,9 +130,9 @@ def test_how_to_read_speaks_only_of_what_a_method_has(method: str) -> None:
     words = how_to_read(params)
     assert "{" not in words and words.count("\n- ") >= 4
     if method in {"oh", "mmoh"}:
-        assert all(part in words for part in ("α", "β·r", "C cuts off", "what learning has saved", "Step by step"))
+        assert all(part in words for part in ("α", "β·r", "C caps", "what learning has saved", "Step by step"))
     else:
-        assert not any(part in words for part in ("α", "β", "C cuts off", "saved", "Step by step"))
+        assert not any(part in words for part in ("α", "β", "C caps", "saved", "Step by step"))
         assert f"as {registry.hashers()[method].title} reports none" in words.replace("\\", "")
 
 

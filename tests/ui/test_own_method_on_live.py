@@ -54,7 +54,7 @@ def test_an_error_in_a_plugin_is_one_sentence_and_no_learning(own: Path) -> None
     assert live_run.runner(session_of(app)).finished.wait(60)
     until(app, lambda: bool(app.error))
     assert app.error[0].value.replace("\\", "") == (
-        f"Mine failed in _learn_pair_block, mine.py line {line}: TypeError: my bug. Mend mine.py, and start again."
+        f"Mine failed in _learn_pair_block, mine.py line {line}: TypeError: my bug. Fix mine.py, and start again."
     )
     words = next(one.proto.body for one in app.get("html") if "ohash-headline" in one.proto.body)
     assert "learning" not in words and "healthy" not in words

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from ohash.engine.narrative import amount
 from ohash.plots.follow import follow_charts, tick_charts
 from ohash.plots.renderers.plotly import figure
 from ohash.production.watch import FollowerStatus, arrays, list_watched, read_watched
@@ -36,7 +37,7 @@ def show(session: Session) -> None:
     cards.apply()
     live_run.hub().poll(session.id)
     tab.follow_browser(session)
-    if st.button("Leave for Live", icon=":material/arrow_back:", key="leave_follower"):
+    if st.button("Back to Live", icon=":material/arrow_back:", key="leave_follower"):
         st.query_params.clear()
         st.rerun()
     watched = read_watched(key_in_address()) if access.is_owner() else None
@@ -75,11 +76,11 @@ def _draw(session: Session, key: str) -> None:
 
 def _status_html(watched: FollowerStatus) -> str:
     counts = [f"{watched.t:,} pairs of the stream"]
-    counts += [f"{watched.learnt:,} learnt with drawn ones"] if watched.learnt > watched.t else []
+    counts += [f"{watched.learnt:,} learnt, including drawn negatives"] if watched.learnt > watched.t else []
     counts += [f"{watched.skipped:,} were not pairs of these vectors"] if watched.skipped else []
     alarms = f"{watched.alarms:,} drift alarm{'s' * (watched.alarms != 1)}"
     counts.append(f"{alarms}, the latest: {watched.alarm}" if watched.alarm else alarms)
-    price = watched.price or f"no check by this process yet; one comes every {watched.check_every:,} pairs"
+    price = watched.price or f"no check since this process started; one comes every {watched.check_every:,} pairs"
     return (
         f'<div class="ohash-verdict" role="status" data-state="{watched.state}" data-pairs="{watched.t}">'
         f"<p><b>{html.escape(_sentence(price))}.</b></p><p>{html.escape(_sentence(watched.status()))}.</p>"
@@ -96,7 +97,7 @@ def show_list() -> None:
     every = list_watched() if access.is_owner() else []
     if not every:
         return
-    st.markdown(f"#### {len(every)} learning beside production")
+    st.markdown(f"#### {amount(len(every), 'follower')} learning beside production")
     for one in every:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link(

@@ -17,9 +17,9 @@ from ohash.ui.workarounds.markdown import escape_markdown
 
 SECONDS = 1.0
 NOTHING_WRONG = {
-    "early": f"Nothing yet; judged from {MIN_PAIRS:,} pairs on, a score that does not rise from {HAD_TIME:,} on.",
+    "early": f"Nothing yet: judging takes {MIN_PAIRS:,} pairs, or {HAD_TIME:,} where the score has not risen.",
     "short": f"Too short to judge: that takes {MIN_PAIRS:,} pairs, or {HAD_TIME:,} where the score has not risen.",
-    "healthy": "Nothing to mend.",
+    "healthy": "No problems found.",
 }
 
 

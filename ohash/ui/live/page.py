@@ -245,7 +245,7 @@ def _await_changes(runner: Runner, number: int) -> None:
 
 def _remedy(session: Session) -> str:
     version = methods.plugin_version(session.params.method)
-    return "Change a parameter, or choose a preset." if version is None else f"Mend {version.name}, and start again."
+    return "Change a parameter, or choose a preset." if version is None else f"Fix {version.name}, and start again."
 
 
 def _update_sliders(session: Session, now: Snapshot) -> None:

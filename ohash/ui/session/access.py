@@ -40,7 +40,7 @@ def is_owner() -> bool:
 def require_owner(what: str) -> None:
     """Refuse to a visitor what belongs to the server."""
     if not is_owner():
-        raise StoreError(f"{what} needs the key of this server, which whoever started it has")
+        raise StoreError(f"{what} needs the key of this server; ask whoever started it")
 
 
 def check_data(dataset: str) -> None:

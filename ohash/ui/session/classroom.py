@@ -99,7 +99,7 @@ class Classroom:
                 return f"The board is full: it has {MOST_ENTRIES} entries."
             best = self._entries.get(key)
             if best is not None and best.score >= score:
-                return f"Your entry stays: {best.score:.3f} is not worse."
+                return f"Your earlier entry stays: {best.score:.3f} is at least as good."
             self._entries[key] = Entry(name, score, bits, task)
         return f"{name} is on the board with {score:.3f}."
 

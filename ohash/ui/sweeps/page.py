@@ -113,7 +113,7 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     deaths = 0 if now is None else now.progress.get("deaths", 0)
     if deaths:
         died = "A worker process died" if deaths == 1 else f"{deaths} worker processes died"
-        st.caption(f"{died} (out of memory?); what was being done is done again by another, and nothing is lost.")
+        st.caption(f"{died} (out of memory?); another one repeats the work, and nothing is lost.")
     older = older_version_text(sweep, store)
     if older:
         st.caption(f"{older[0].upper()}{older[1:]}.")
