@@ -5,13 +5,13 @@ import streamlit as st
 from ohash.ui import advise
 from ohash.ui.compare import cards
 from ohash.ui.parts import notices
-from ohash.ui.session import address, advices, live_run, tab
+from ohash.ui.session import address, advice_run, live_run, tab
 
 cards.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)
 try:
-    runner = advices.runner(session)
+    runner = advice_run.runner(session)
 except ValueError as problem:
     notices.show_missing_data(problem)
     if session.advice is not None:

@@ -18,7 +18,7 @@ from ohash.ui.parts import background_work, catalogue, static_chart
 from ohash.ui.parts.controls import control
 from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html, what_a_link_holds
-from ohash.ui.session import advices
+from ohash.ui.session import advice_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.style import dark
@@ -27,12 +27,12 @@ QUESTION = (
     "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
     "of **your** later clicks, in as many bytes?"
 )
-_draw_while_running = partial(background_work.draw_while_running, advices.runner)
+_draw_while_running = partial(background_work.draw_while_running, advice_run.runner)
 
 
 def transport(session: Session) -> None:
     """Pause and restart."""
-    current, again = partial(advices.runner, session), partial(_run_again, session)
+    current, again = partial(advice_run.runner, session), partial(_run_again, session)
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
         background_work.transport(current, "advise_play", again, "Measure everything again.")
 
@@ -61,8 +61,8 @@ def results_area(session: Session) -> None:
 
 
 def _answer(session: Session) -> None:
-    runner = advices.runner(session)
-    hub = advices.hub()
+    runner = advice_run.runner(session)
+    hub = advice_run.hub()
     hub.poll(session.id)
     hub.supervise()
     snapshot = runner.snapshot()
@@ -92,7 +92,7 @@ def _answer_html(snapshot: AdviceSnapshot, answer: Verdict, state: str) -> str:
 
 
 def _results(session: Session) -> None:
-    snapshot = advices.runner(session).snapshot()
+    snapshot = advice_run.runner(session).snapshot()
     if not snapshot.measured:
         return
     columns = st.columns(1 if session.narrow else 2)
@@ -151,7 +151,7 @@ def _export(runner: AdviceRunner) -> None:
 
 def _run_again(session: Session) -> None:
     assert session.advice is not None
-    advices.choose(session, session.advice, restart=True)
+    advice_run.choose(session, session.advice, restart=True)
 
 
 def controls(session: Session, now: AdviceParams) -> None:
@@ -167,7 +167,7 @@ def choose_data(session: Session, now: AdviceParams) -> None:
 
     def pick(key: str) -> None:
         dataset, content = catalogue.split_key(key)
-        advices.choose(session, AdviceParams(dataset, content, now.options))
+        advice_run.choose(session, AdviceParams(dataset, content, now.options))
 
     catalogue.choose(session, "advise_data", now.dataset, now.content, pick)
 
@@ -175,6 +175,6 @@ def choose_data(session: Session, now: AdviceParams) -> None:
 def _change(session: Session, key: str, value: object) -> None:
     assert session.advice is not None
     try:
-        advices.choose(session, session.advice.with_values(**{key: value}))
+        advice_run.choose(session, session.advice.with_values(**{key: value}))
     except ValueError as error:
         session.warnings = [str(error)]

@@ -7,7 +7,7 @@ from streamlit.components.v2 import manifest_scanner  # noqa: TID251
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache  # noqa: TID251
 from streamlit.testing.v1 import app_test, local_script_runner  # noqa: TID251
 
-from ohash.ui.session import advices, comparisons, live_run
+from ohash.ui.session import advice_run, comparisons, live_run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -33,6 +33,6 @@ def one_compilation() -> Iterator[None]:
 def no_run_outlives_its_test() -> Iterator[None]:
     """Live runs and comparisons of every session."""
     yield
-    for hub in (live_run.hub(), comparisons.hub(), advices.hub()):
+    for hub in (live_run.hub(), comparisons.hub(), advice_run.hub()):
         for session in list(hub._leases):
             hub.end(session)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.advice import contenders, runner
 from ohash.advice.params import AdviceOptions, AdviceParams, from_query
 from ohash.advice.runner import AdviceRunner
-from ohash.ui.session import advices, own_data
+from ohash.ui.session import advice_run, own_data
 from tests.advice.conftest import KEPT
 from tests.advice.logs import misleading
 
@@ -40,7 +40,7 @@ def page(**query: str) -> AppTest:
 
 
 def running(app: AppTest) -> AdviceRunner:
-    current: AdviceRunner = advices.runner(app.session_state["ohash"])
+    current: AdviceRunner = advice_run.runner(app.session_state["ohash"])
     return current
 
 
@@ -96,7 +96,7 @@ def test_own_clicks_are_the_question() -> None:
     app = page()
     session = app.session_state["ohash"]
     content = own_data.add(session, misleading(n=300))
-    advices.choose(session, AdviceParams("own", content, AdviceOptions(queries=40, pairs=300)))
+    advice_run.choose(session, AdviceParams("own", content, AdviceOptions(queries=40, pairs=300)))
     app = over(app.run())
     assert "on later clicks" in texts(app) and 'data-decision="learn"' in texts(app)
 

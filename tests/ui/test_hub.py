@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from ohash.ui.session import advices, comparisons, live_run
+from ohash.ui.session import advice_run, comparisons, live_run
 from ohash.ui.session import hub as hubs
 from ohash.ui.session.hub import Hub
 
@@ -301,7 +301,7 @@ def test_whoever_teaches_never_waits_in_line() -> None:
     assert runs[2].state == "running"
 
 
-@pytest.mark.parametrize("of", [live_run, comparisons, advices])
+@pytest.mark.parametrize("of", [live_run, comparisons, advice_run])
 def test_clearing_the_caches_of_streamlit_loses_no_run(of: ModuleType) -> None:
     before = of.hub()
     live_run.st.cache_resource.clear()

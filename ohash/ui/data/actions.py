@@ -5,7 +5,7 @@ import streamlit as st
 from ohash.advice.params import AdviceParams
 from ohash.engine.params import OWN, experiment
 from ohash.ui.parts.catalogue import split_key
-from ohash.ui.session import advices, comparisons, live_run
+from ohash.ui.session import advice_run, comparisons, live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
@@ -44,5 +44,5 @@ def advise(session: Session, key: str) -> None:
     linked = session.advice
     if linked is None or (linked.dataset, linked.content) != (dataset, content):
         linked = AdviceParams(dataset, content)
-    advices.choose(session, linked)
+    advice_run.choose(session, linked)
     st.switch_page("pages/advise.py")

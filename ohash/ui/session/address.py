@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from ohash.advice import params as advices
+from ohash.advice import params as advice_params
 from ohash.advice.params import AdviceParams
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
@@ -72,8 +72,8 @@ def read() -> Link:
     if "methods" in query:
         comparison, ignored = comparisons.from_query(query, LIMITS)
         return Link(comparison=comparison, problems=(*problems, *ignored, *view))
-    if advices.MARK in query:
-        advice, ignored = advices.from_query(query, LIMITS)
+    if advice_params.MARK in query:
+        advice, ignored = advice_params.from_query(query, LIMITS)
         return Link(advice=advice, problems=(*problems, *ignored, *view))
     own_keys = {key: value for key, value in query.items() if key not in KEYS_OF_OTHER_PAGES}
     params, ignored = links.from_query(own_keys, LIMITS)

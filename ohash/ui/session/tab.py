@@ -10,7 +10,7 @@ import streamlit as st
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
-from ohash.ui.session import access, address, advices, comparisons, live_run, own_data, view_state
+from ohash.ui.session import access, address, advice_run, comparisons, live_run, own_data, view_state
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
@@ -70,7 +70,7 @@ def _turn_to_address(session: Session, own_query: bool) -> Session:
     if opened.comparison is not None:
         comparisons.choose(session, opened.comparison)
     if opened.advice is not None:
-        advices.choose(session, opened.advice)
+        advice_run.choose(session, opened.advice)
     session.own_pair, session.what_if = address.items(), address.what_if()
     session.pair, session.stages_shown, session.step_part = address.pair(), address.stage(), address.part()
     session.present, session.link_problems, session.warnings = opened.present, opened.link_problems, opened.warnings
@@ -86,7 +86,7 @@ def _detach(session: str) -> None:
 
 def _hubs() -> tuple[Hub[Any], ...]:
     """Of everything that runs for a session."""
-    return live_run.hub(), comparisons.hub(), advices.hub()
+    return live_run.hub(), comparisons.hub(), advice_run.hub()
 
 
 @st.cache_resource(scope="session", on_release=_detach, show_spinner=False)
