@@ -51,7 +51,7 @@ def test_a_class_is_given_the_address_of_the_machine(monkeypatch: pytest.MonkeyP
 
 
 def test_the_link_of_a_story_brings_the_whole_story() -> None:
-    story = next(one for one in PRESETS if one.beside is not None)
+    story = next(one for one in PRESETS if one.companion is not None)
     app = opened(**story.params().to_query())
     assert session_of(app).preset == story.key
     assert len(live_run.hub().lease(session_of(app).id).companions) == 1

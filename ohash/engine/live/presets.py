@@ -9,7 +9,7 @@ from ohash.engine.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
-class SecondRun:
+class Companion:
     """A second run to compare with: what it is called, and what differs (None: the default of its method)."""
 
     label: str
@@ -18,14 +18,14 @@ class SecondRun:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {beside_...} those of the run beside it."""
+    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {companion_...} those of its companion."""
 
     key: str
     title: str
     story: str
     takeaway: str
     values: dict[str, Any] = field(default_factory=dict)
-    beside: SecondRun | None = None
+    companion: Companion | None = None
 
     def params(self) -> ExperimentParams:
         """The experiment."""
@@ -33,12 +33,12 @@ class Preset:
 
     def companion_params(self, seed: int = FIRST_SEED) -> ExperimentParams | None:
         """The experiment to compare with, if there is one; on the same stream, hence of the same seed."""
-        if self.beside is None:
+        if self.companion is None:
             return None
-        values = {"dataset": FIRST_DATASET, "method": "oh", "seed": seed, **self.values, **self.beside.values}
+        values = {"dataset": FIRST_DATASET, "method": "oh", "seed": seed, **self.values, **self.companion.values}
         return experiment(**{key: value for key, value in values.items() if value is not None})
 
-    def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
+    def conclusion(self, now: Snapshot, companion: Snapshot | None = None) -> str:
         """The takeaway with the runs' own numbers; empty until they are there."""
         numbers = {**now.numbers, "gain": round(now.numbers.get("map", 0) - now.numbers.get("map_start", 0), 3) + 0.0}
         edges = now.params.drift.boundaries
@@ -46,8 +46,8 @@ class Preset:
             numbers["since"] = now.t - edges[0]
         known = [column for column in ("map", "recall_10") if {column, f"{column}_start"} <= numbers.keys()]
         words = {f"{column}_change": change_since_start(numbers, column) for column in known}
-        if beside is not None:
-            numbers |= {f"beside_{name}": value for name, value in beside.numbers.items()}
+        if companion is not None:
+            numbers |= {f"companion_{name}": value for name, value in companion.numbers.items()}
         try:
             return self.takeaway.format(**numbers, **words)
         except (KeyError, ValueError):
@@ -70,41 +70,42 @@ PRESETS = (
     Preset(
         "drift", "The world changes",
         "After 10,000 pairs the feature space is rotated. A copy that stops learning there never recovers; OH does.",
-        "{since:,.0f} pairs after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
+        "{since:,.0f} pairs after the change mAP is {map:.2f}; the copy that stopped learning has {companion_map:.2f}.",
         {"drift": "rotate", "drift_at": 10_000, "drift_size": 0.5, "C": 1.0, "center": "ema"},
-        SecondRun("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
+        Companion("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
     ),
     Preset(
         "small-beta", "β too small",
         "Dissimilar pairs need only 10 % different bits, so few of them teach anything.",
-        "{update_rate:.0%} of the pairs still trigger an update; with β = 0.5, {beside_update_rate:.0%} do. mAP is "
-        "{map:.2f}; with β = 0.5 it is {beside_map:.2f}.",
-        {"beta": 0.1}, SecondRun("β = 0.5", {"beta": 0.5}),
+        "{update_rate:.0%} of the pairs still trigger an update; with β = 0.5, {companion_update_rate:.0%} do. mAP is "
+        "{map:.2f}; with β = 0.5 it is {companion_map:.2f}.",
+        {"beta": 0.1}, Companion("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "large-beta", "β too large",
         "Dissimilar pairs should differ in 90 % of the bits, which cannot hold for ten classes at once.",
         "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
-        "{beside_map:.2f}.",
-        {"beta": 0.9}, SecondRun("β = 0.5", {"beta": 0.5}),
+        "{companion_map:.2f}.",
+        {"beta": 0.9}, Companion("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "mmoh", "MMOH against OH",
         "Four models of 24 bits against one of 96: the same storage, so the comparison is fair.",
-        "With {bits:.0f} total bits MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
-        {"method": "mmoh", "T": 4, "r": 24}, SecondRun("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
+        "With {bits:.0f} total bits MMOH reaches mAP {map:.2f} and OH {companion_map:.2f}.",
+        {"method": "mmoh", "T": 4, "r": 24}, Companion("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
     ),
     Preset(
         "no-centring", "No centring",
         "Kernel values are all positive: without subtracting their mean, most of the first hyperplanes miss the data.",
-        "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {beside_map_start:.2f} → {beside_map:.2f}.",
-        {"center": "none"}, SecondRun("centred", {"center": "frozen"}),
+        "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {companion_map_start:.2f} → "
+        "{companion_map:.2f}.",
+        {"center": "none"}, Companion("centred", {"center": "frozen"}),
     ),
     Preset(
         "noise", "Noisy clicks",
         "30 % of the pairs carry the wrong label, as real clicks do.",
-        "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {beside_map:.2f}.",
-        {"noise": 0.3}, SecondRun("no wrong labels", {"noise": 0.0}),
+        "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {companion_map:.2f}.",
+        {"noise": 0.3}, Companion("no wrong labels", {"noise": 0.0}),
     ),
     Preset(
         "paper", "The paper's setting",

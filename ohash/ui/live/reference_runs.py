@@ -94,7 +94,7 @@ def _pinned(run: EarlierRun, now: Snapshot) -> charts.Ghost:
 
 
 def _companions(session: Session) -> list[charts.Ghost]:
-    companion = preset(session.preset).beside if session.preset else None
+    companion = preset(session.preset).companion if session.preset else None
     label = companion.label if companion is not None else "for comparison"
     return [charts.ghost_of(snapshot, label) for snapshot in companion_snapshots(session)]
 
