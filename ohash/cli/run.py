@@ -339,12 +339,12 @@ def _write_recording(moments: Moments, run: Run, options: argparse.Namespace) ->
 
     shown, dataset = moments.with_curves(run), run.world.dataset
     link = f"{DEFAULT_ADDRESS}?{urlencode(run.params.to_query())}"
-    told = facts(shown[-1][0], dataset.title, link)
+    card = facts(shown[-1][0], dataset.title, link)
     if options.recording.lower().endswith(".gif"):
-        data = recording_gif(shown, dataset, told["run"])
+        data = recording_gif(shown, dataset, card["run"])
     else:
         more = continuation(run, [now for now, _ in shown])
-        data = recording_page(shown, dataset, told, more=more).encode()
+        data = recording_page(shown, dataset, card, more=more).encode()
     write_file(options.recording, data)
     if not options.json:
         print(f"wrote {options.recording}: {len(shown)} moments, {len(data) / 1e6:.1f} MB")

@@ -207,9 +207,9 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
     online = _least_lost(learners, shares) if learners else None
-    together = [snapshot.names[code.entry] for code in (best, *equals) if _learns_online(snapshot, code)]
-    if equals and together:
-        parts.append(f"Of these, {join_names(together)} learn{'s' * (len(together) == 1)} online")
+    tied_learners = [snapshot.names[code.entry] for code in (best, *equals) if _learns_online(snapshot, code)]
+    if equals and tied_learners:
+        parts.append(f"Of these, {join_names(tied_learners)} learn{'s' * (len(tied_learners) == 1)} online")
     elif online is best:
         parts.append("It learns online")
     elif online is not None:
@@ -248,9 +248,9 @@ def leaders_text(snapshot: ComparisonSnapshot) -> str:
     if follower in both and keeper in both and len(both) > 1:
         return f"{size} {_short_list(snapshot, both)} cannot be told apart by either truth"
     parts = []
-    for together, does, by in ((in_truth, f"follows {what}", what), (in_recall, "keeps the distance", "the distance")):
-        names = _short_list(snapshot, together)
-        parts.append(f"{names} {does} best" if len(together) == 1 else f"{names} cannot be told apart by {by}")
+    for tied, does, by in ((in_truth, f"follows {what}", what), (in_recall, "keeps the distance", "the distance")):
+        names = _short_list(snapshot, tied)
+        parts.append(f"{names} {does} best" if len(tied) == 1 else f"{names} cannot be told apart by {by}")
     return f"{size} {', '.join(parts)}"
 
 

@@ -208,9 +208,9 @@ def methods_table(figures: Sequence[Figure]) -> Table:
     rows = []
     for key in dict.fromkeys(method for figure in figures for method in figure.all_methods):
         spec = methods.find(key)
-        yours = key in methods.own_methods()
-        differs = spec.differs or ("It is your own." if yours else "As published.")
-        rows.append((variant_title(key) if yours else spec.title, spec.features_text, differs, spec.checked_text))
+        is_own = key in methods.own_methods()
+        differs = spec.differs or ("It is your own." if is_own else "As published.")
+        rows.append((variant_title(key) if is_own else spec.title, spec.features_text, differs, spec.checked_text))
     return Table("Methods", ("method", "features", "differs from the original", "checked"), tuple(rows))
 
 

@@ -145,15 +145,15 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     most = max(means, key=lambda name: means[name])
     if most not in certain or means[most] <= 0:
         return f"No gain in {score} by more bits can be told from chance: at most {means[most]:+.2f}"
-    alike = [
+    equals = [
         name
         for name in gains
         if name == most or not is_significant(_first_seed_gap(snapshot, gains[most], gains[name]))
     ]
-    if len(alike) == 1:
+    if len(equals) == 1:
         return f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip() + f": {score} {means[most]:+.2f}"
-    least = min(means[name] for name in alike)
-    whom = "all methods alike" if len(alike) == len(gains) else f"{join_names(alike)} most, and alike"
+    least = min(means[name] for name in equals)
+    whom = "all methods alike" if len(equals) == len(gains) else f"{join_names(equals)} most, and about equally"
     gained = dict.fromkeys(f"{value:+.2f}" for value in (least, means[most]))
     return f"More bits help {whom}: {score} {' to '.join(gained)}"
 

@@ -100,13 +100,13 @@ def cards_in_markdown(*texts: str) -> tuple[str, ...]:
     '`r` and a &lt;b>'
     """
     met: set[str] = set()
-    told = []
+    marked = []
     for text in texts:
         parts = re.split(r"(`[^`]*`|\$[^$]*\$|\]\([^)]*\))", text)
         plain = [_with_cards(part, lambda one: one.replace("<", "&lt;"), met) for part in parts[::2]]
         parts[::2] = plain
-        told.append("".join(parts))
-    return tuple(told)
+        marked.append("".join(parts))
+    return tuple(marked)
 
 
 def _with_cards(text: str, escape: Callable[[str], str], met: set[str]) -> str:

@@ -131,12 +131,12 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
             recorded.append(replace(point, opacity=FAINT))
     truth = setting.truth_title
     title, named = f"{setting.title}, 64 bits", {*OURS, *figure.own_methods}
-    alike = [one for one in scores if one not in LONG_AS_VECTORS]
-    if alike:
-        best = max(alike, key=lambda one: scores[one])
-        learners = [one for one in alike if find(one).consumes in ONLINE_INPUTS]
+    short = [one for one in scores if one not in LONG_AS_VECTORS]
+    if short:
+        best = max(short, key=lambda one: scores[one])
+        learners = [one for one in short if find(one).consumes in ONLINE_INPUTS]
         online = max(learners, key=lambda one: scores[one], default=best)
-        named |= {best, online, max(alike, key=lambda one: recalls[one]), *(scores.keys() & set(LONG_AS_VECTORS))}
+        named |= {best, online, max(short, key=lambda one: recalls[one]), *(scores.keys() & set(LONG_AS_VECTORS))}
         title += f": on test queries {variant_title(best)} has the highest {truth}, {formats.share(scores[best])}"
         if online != best:
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"

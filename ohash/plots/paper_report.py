@@ -140,11 +140,11 @@ def _protocol(measured: Measurements) -> str:
         "claim are corrected by Holm's procedure. Times are CPU seconds of the update on one thread.",
     )
     origins = sources(measured)
-    told = [] if origins is None else [origins.text, *origins.differing[:MOST_LISTED]]
+    provenance = [] if origins is None else [origins.text, *origins.differing[:MOST_LISTED]]
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
     missing = not_drawn_text(measured, FIGURES.values())
-    return "".join(f"<p>{escape(text)}</p>" for text in (*texts, omitted, missing, *told) if text)
+    return "".join(f"<p>{escape(text)}</p>" for text in (*texts, omitted, missing, *provenance) if text)
 
 
 def _commands(measured: Measurements) -> str:

@@ -137,8 +137,10 @@ def _loss(step: PairStep) -> Stage:
     else:
         rule = f"Dissimilar items should differ in at least βr = {br:.4g} of the {r} bits."
         tex = rf"R = \max(0,\ \beta r - D_h) = \max(0,\ {_n(step.beta)} \cdot {r} - {step.D_h}) = {_n(step.R)}"
-    told = "There is no loss: the model stays as it is." if step.R == 0 else f"The loss is {step.R:.4g}."
-    return Stage("Similarity loss", f"{rule} {told}", (tex + r"\qquad \text{Eq. (3)}",), chart=loss_by_distance(step))
+    sentence = "There is no loss: the model stays as it is." if step.R == 0 else f"The loss is {step.R:.4g}."
+    return Stage(
+        "Similarity loss", f"{rule} {sentence}", (tex + r"\qquad \text{Eq. (3)}",), chart=loss_by_distance(step)
+    )
 
 
 def loss_by_distance(step: PairStep) -> Chart:
@@ -284,16 +286,17 @@ def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
         ),
         chart=step_size(step), height=150,
     )  # fmt: skip
-    told = "The loss of this pair is gone." if step.R_after == 0 else f"A loss of {step.R_after:.4g} is left."
+    sentence = "The loss of this pair is gone." if step.R_after == 0 else f"A loss of {step.R_after:.4g} is left."
     if view.rounds > 1 and step.R_after > 0:
         left = view.left[model]
-        told += f" This is the first of up to {view.rounds} steps for this pair; after the last one " + (
+        sentence += f" This is the first of up to {view.rounds} steps for this pair; after the last one " + (
             "its loss is gone." if left == 0 else f"a loss of {left:.4g} is left."
         )
     D_after = int((step.h_i_after != step.h_j_after).sum())
     moved = Stage(
         "Update",
-        f"Columns of W that move: {len(step.columns)} of {len(step.h_i)}. Then the codes are computed again. {told}",
+        f"Columns of W that move: {len(step.columns)} of {len(step.h_i)}. Then the codes are computed again. "
+        f"{sentence}",
         (
             r"W \leftarrow W + \tau\, x (g - h)^T\qquad \text{Eq. (10)}",
             *_moved_column(step, *view.W[model]),

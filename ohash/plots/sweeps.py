@@ -165,11 +165,11 @@ def names_of(groups: Sequence[Group], points: Sequence[Point]) -> dict[Place, st
         shorter = {tuple((k, v) for k, v in rest if k not in spare and k != key) for rest in places}
         if key not in ("method", "dataset") and len(shorter) == len(places):
             spare.add(key)
-    told = bits_differ_from_r(points)
+    with_bits = bits_differ_from_r(points)
     names = {}
     for rest, some in groups:
         title = title_of([(key, value) for key, value in rest if key not in spare])
-        names[rest] = ", ".join(filter(None, [title, _bits_text(some) if told else ""]))
+        names[rest] = ", ".join(filter(None, [title, _bits_text(some) if with_bits else ""]))
     return names
 
 

@@ -63,7 +63,7 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     tau = n(step.tau, more)
     norms = digits + max(0, math.ceil(math.log10(max(before, 1e-9) / max(abs(right), 1e-9))))  # as many after the point
     look_equal = f"{left:.{digits}g}" == f"{right:.{digits}g}"
-    told = (
+    sentence = (
         f"both are shown with {digits} digits."
         if look_equal
         else f"here the step is no larger than that, and they differ by {abs(left - right) / before:.1g} of ‖W‖²."
@@ -71,8 +71,8 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     return Stage(
         "Lemma 1 is an equality",
         "At U = 0 both sides are the same number up to the rounding of W: the left one from the step, the right one "
-        f"from the matrix before and after it; {told} Added up over the run, this is the certificate that Live draws "
-        "under the cumulative loss.",
+        f"from the matrix before and after it; {sentence} Added up over the run, this is the certificate that Live "
+        "draws under the cumulative loss.",
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
@@ -176,7 +176,7 @@ def streams(wrong: float, C: float) -> Stage:
     clean, noisy = cumulative_loss(0.0, C), cumulative_loss(wrong, C)
     last = int(np.flatnonzero(np.diff(clean, prepend=0.0))[-1]) + 1
     half = noisy[PAIRS // 2 - 1]
-    told = (
+    sentence = (
         f"With {wrong:.0%} wrong answers no such W exists: the loss is {half:,.0f} after {PAIRS // 2:,} pairs and "
         f"{noisy[-1]:,.0f} after {PAIRS:,}; the bound grows with the stream, and so may the loss."
         if wrong
@@ -186,7 +186,8 @@ def streams(wrong: float, C: float) -> Stage:
         "Separable and non-separable streams",
         "If one U has no loss, with room to spare, at every pair, the second term of the bound is 0: where C "
         "is large enough, ΣR stays below a constant, however long the stream. Two clouds of points in the plane, "
-        f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers {_end(clean, last)} {told}",
+        f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers {_end(clean, last)} "
+        f"{sentence}",
         (
             r"\textstyle\sum R \le F^2 \left( \lVert U - W^1 \rVert^2 + 2 C \sum \max(0, \ell_U) \right)"
             r"\qquad \text{Eq. (27), corrected}",

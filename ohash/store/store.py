@@ -127,8 +127,8 @@ class Store:
         try:
             return read_trace(trace)
         except (OSError, ValueError) as error:
-            told = str(error).replace(str(trace), trace.name)  # notes are shown and exported
-            return {**values, "notes": [*values["notes"], f"the curves are lost: {told}"]}, {}
+            reason = str(error).replace(str(trace), trace.name)  # notes are shown and exported
+            return {**values, "notes": [*values["notes"], f"the curves are lost: {reason}"]}, {}
 
     def curves_lost(self, row: RunRow) -> bool:
         """Whether the trace of a finished run is missing, or incomplete at first sight."""
@@ -208,8 +208,8 @@ class Store:
 
     def _reason(self, error: Exception) -> str:
         """The message of the system, and a full disk, which SQLite does not name."""
-        told = getattr(error, "strerror", None) or str(error)
-        return f"the disk is full: {told}" if self._full() else told
+        reason = getattr(error, "strerror", None) or str(error)
+        return f"the disk is full: {reason}" if self._full() else reason
 
     def rows(self, sql: str, *values: object) -> Rows:
         """Query the database."""
@@ -297,11 +297,11 @@ def _bare_row(key: str, values: dict[str, Any]) -> RunRow:
     except ValueError:  # from a missing plugin, or from another version
         params = json.loads(values["params"])
         method, data = params["method"], params["dataset"]
-        told = f"{method} is not here: give its file with --plugin"
+        obstacle = f"{method} is not here: give its file with --plugin"
         if method in registry.hashers():
-            told = "made by another version"
+            obstacle = "made by another version"
         scores: dict[str, Any] = {name: _finite(numbers, column) for name, column in SCORES.items()}
-        return RunRow(key, method, data, told, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
+        return RunRow(key, method, data, obstacle, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
 
 
 def _finite(numbers: dict[str, float], column: str) -> float | None:

@@ -296,17 +296,17 @@ def _disjoint_pairs(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np
     first = rng.permutation(first)[: round(share * len(pool) / 2)]
     used = np.zeros(len(pool), dtype=bool)
     used[first] = used[first + 1] = True
-    alike = np.stack([by_group[first], by_group[first + 1]], axis=1)
+    similar = np.stack([by_group[first], by_group[first + 1]], axis=1)
     rest = rng.permutation(by_group[~used])
-    unlike = rest[: len(rest) // 2 * 2].reshape(-1, 2)
+    dissimilar = rest[: len(rest) // 2 * 2].reshape(-1, 2)
     for _ in range(RESHUFFLES):  # pairs within a group swap partners with each other and with some that fit
-        bad = groups[unlike[:, 0]] == groups[unlike[:, 1]]
+        bad = groups[dissimilar[:, 0]] == groups[dissimilar[:, 1]]
         if not bad.any():
             break
-        mixed = np.flatnonzero(bad | (rng.random(len(unlike)) < bad.mean()))
-        unlike[mixed, 1] = rng.permutation(unlike[mixed, 1])
-    unlike = unlike[groups[unlike[:, 0]] != groups[unlike[:, 1]]]
+        mixed = np.flatnonzero(bad | (rng.random(len(dissimilar)) < bad.mean()))
+        dissimilar[mixed, 1] = rng.permutation(dissimilar[mixed, 1])
+    dissimilar = dissimilar[groups[dissimilar[:, 0]] != groups[dissimilar[:, 1]]]
     if share > 0:  # if one kind runs short, the other is cut to keep the share
-        unlike = unlike[: round(len(alike) * (1 - share) / share)]
-    alike = alike[: round(len(unlike) * share / (1 - share))]
-    return rng.permutation(np.concatenate([alike, unlike]))
+        dissimilar = dissimilar[: round(len(similar) * (1 - share) / share)]
+    similar = similar[: round(len(dissimilar) * share / (1 - share))]
+    return rng.permutation(np.concatenate([similar, dissimilar]))

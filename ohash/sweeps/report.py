@@ -142,8 +142,8 @@ def _fixed_values(sweep: Sweep) -> list[str]:
     fixed = [find(next(iter(models))).title] if len(models) == 1 else []
     lengths = {getattr(cell.params.model, "r", 0) for cell in sweep.cells}
     fixed += [f"r = {lengths.pop()}"] if len(lengths) == 1 and "r" not in sweep.axes else []
-    told = {*parameter_table(RunParams), "dataset", "method", "content", "r", *sweep.axes}
-    return fixed + [f"{symbol(sweep, key)} = {_value_text(value)}" for key, value in sweep.base if key not in told]
+    elsewhere = {*parameter_table(RunParams), "dataset", "method", "content", "r", *sweep.axes}
+    return fixed + [f"{symbol(sweep, key)} = {_value_text(value)}" for key, value in sweep.base if key not in elsewhere]
 
 
 def _why_bold(points: Sequence[Point], best: Collection[int]) -> str:

@@ -113,6 +113,6 @@ def _show(number: int, lesson: Lesson) -> None:
     if guess is None:
         st.caption("Choose one to see the answer.")
         return
-    told = "Right." if guess == lesson.right else f"Not quite: {lesson.right}."
+    verdict = "Right." if guess == lesson.right else f"Not quite: {lesson.right}."
     setting = f"The answer is about [the lesson's own setting](#{lesson.link})."
-    st.markdown(f"**{told}** {setting}\n\n**Then look.** {answer}\n\n**Try.** {exercise}", unsafe_allow_html=True)
+    st.markdown(f"**{verdict}** {setting}\n\n**Then look.** {answer}\n\n**Try.** {exercise}", unsafe_allow_html=True)

@@ -67,8 +67,8 @@ def show(session: Session) -> None:
         _what_if(session)
     values = session.what_if
     if values:
-        told = _what_if_text(session)
-        st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
+        text = _what_if_text(session)
+        st.info(f"What if {text}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = viewer.view(session.pair, session.own_pair, **values)
     with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
         model = _choose_model(view)
@@ -258,11 +258,11 @@ def _chosen_stages(view: PairView, model: int, part: str) -> list[Stage]:
     """The update in stages, or what the theory says of it."""
     if part == PARTS[0]:
         return stages(view, model, dark=dark())
-    told = theory(view, model, view_state.view(_theorem_C(view, model)))
-    if not told:
+    about_update = theory(view, model, view_state.view(_theorem_C(view, model)))
+    if not about_update:
         st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
     percent, C = view_state.view("wrong"), view_state.view("stream_C")
-    return [*told, streams(WRONG / 100 if percent is None else percent / 100, STREAM_C if C is None else C)]
+    return [*about_update, streams(WRONG / 100 if percent is None else percent / 100, STREAM_C if C is None else C)]
 
 
 def _theorem_C(view: PairView, model: int) -> str:
@@ -334,8 +334,8 @@ def _words(number: int, stage: Stage) -> None:
 def _symbols(stage: Stage) -> None:
     symbols = symbols_in(stage.tex)
     if symbols:
-        told = with_cards(" · ".join(symbols)).replace(">D_h<", ">D<sub>h</sub><")
-        st.html(f'<p class="ohash-symbols">Symbols: {told}</p>')
+        listed = with_cards(" · ".join(symbols)).replace(">D_h<", ">D<sub>h</sub><")
+        st.html(f'<p class="ohash-symbols">Symbols: {listed}</p>')
 
 
 def _stage(number: int, stage: Stage) -> None:

@@ -221,7 +221,7 @@ def with_lengths(now, gains):
     [
         ((0.14, 0.15), "More bits help all methods alike: mAP +0.14 to +0.15"),
         ((0.12, 0.4), "More bits help ITQ most: mAP +0.40"),
-        ((0.3, 0.33, 0.12), "More bits help OH and ITQ most, and alike: mAP +0.30 to +0.33"),
+        ((0.3, 0.33, 0.12), "More bits help OH and ITQ most, and about equally: mAP +0.30 to +0.33"),
         ((0.01, 0.02), "No gain in mAP by more bits can be told from chance: at most +0.02"),
     ],
 )

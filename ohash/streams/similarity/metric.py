@@ -66,11 +66,11 @@ def _version(dataset: Dataset, reference: Rows, rank: int) -> str | None:
 
 def _file(X: Numbers) -> Path | None:
     """The file an array looks into."""
-    below: object = X
-    while isinstance(below, np.ndarray):
-        if isinstance(below, np.memmap) and below.filename is not None:
-            return Path(below.filename)
-        below = below.base
+    base: object = X
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.filename is not None:
+            return Path(base.filename)
+        base = base.base
     return None
 
 

@@ -45,8 +45,8 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     """Pairs, recent update rate, health, state."""
     wrong = complaints(now)
     text, role = HEALTH[health(now, wrong)]
-    told = "; ".join(f"{finding.title}: {finding.value}" for finding in wrong)
-    dot = f'<span title="{html.escape(told)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
+    reasons = "; ".join(f"{finding.title}: {finding.value}" for finding in wrong)
+    dot = f'<span title="{html.escape(reasons)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
     count, pairs = amount(now.t, "pair").split()
     made = now.extra.get("ack", 0)
     return (

@@ -260,7 +260,7 @@ def _start(session: Session, *, share: bool) -> None:
     own = own_data.dataset_of(session, session.params)
     recording = recording_of(session.params) if session.pace == "accelerating" else None
     session.use_recording = recording is not None
-    plain = own is None and other is None and session.playing and session.pace == "accelerating"
+    shareable = own is None and other is None and session.playing and session.pace == "accelerating"
 
     def head_start() -> int:
         return recording.pairs(watch_time.seconds) if recording is not None and session.use_recording else 0
@@ -271,7 +271,7 @@ def _start(session: Session, *, share: bool) -> None:
             session.params, own, pace=session.pace, paused=paused, first=compile_in_worker, head_start=head_start
         )
 
-    if share and plain:
+    if share and shareable:
         hub().join_or_run(session.id, session.params, make)
     else:
         hub().run(session.id, make(), companions)

@@ -42,13 +42,13 @@ def keep(content: str, dataset: Dataset, files: Files) -> bool:
     """Keep the data for this browser; returns whether they are new."""
     owner = browser_token()
     with _lock:
-        shelf = _uploads()
-        new = (owner, content) not in shelf
+        kept = _uploads()
+        new = (owner, content) not in kept
         if owner:
-            shelf[owner, content] = dataset, files
-            shelf.move_to_end((owner, content))
-            while len(shelf) > MOST_KEPT:
-                shelf.popitem(last=False)
+            kept[owner, content] = dataset, files
+            kept.move_to_end((owner, content))
+            while len(kept) > MOST_KEPT:
+                kept.popitem(last=False)
     return new
 
 
