@@ -83,8 +83,8 @@ def curves_html(caption: str, curves: Mapping[str, tuple[Floats, Floats]]) -> st
     end = max(float(x[-1]) for x, _ in drawn.values()) or 1.0
     lines, words = [], []
     for hue, (name, (x, y)) in zip(HUES * len(drawn), drawn.items(), strict=False):
-        known = np.isfinite(y)
-        places = zip(WIDTH * x[known] / end, HEIGHT * (1 - np.clip(y[known], 0, 1)), strict=True)
+        finite = np.isfinite(y)
+        places = zip(WIDTH * x[finite] / end, HEIGHT * (1 - np.clip(y[finite], 0, 1)), strict=True)
         points = " ".join(f"{u:.1f},{v:.1f}" for u, v in places)
         lines.append(f'<polyline points="{points}" fill="none" stroke="{hue}" stroke-width="1.5"/>')
         words.append(f'<span style="color:{hue}">{escape(name)}</span>')

@@ -85,8 +85,8 @@ def table(snapshot: AdviceSnapshot) -> list[list[str]]:
     ]  # fmt: skip
     floats = snapshot.cost("float", "query")
     rows = []
-    known = [one for one in snapshot.contenders if snapshot.results_of(one.key)]
-    for one in sorted(known, key=lambda one: (ORDER.index(one.kind), snapshot.cost(one.key, "bytes"))):
+    contenders = [one for one in snapshot.contenders if snapshot.results_of(one.key)]
+    for one in sorted(contenders, key=lambda one: (ORDER.index(one.kind), snapshot.cost(one.key, "bytes"))):
         means = [number(snapshot.mean(one.key, score)) for score in SCORES if score != "rescored_ndcg"]
         query = snapshot.cost(one.key, "query")
         rows.append(

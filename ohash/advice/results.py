@@ -84,18 +84,18 @@ class AdviceSnapshot:
 
     def mean(self, key: str, score: str) -> float:
         """The mean of a score over all queries of all splits; NaN if nothing is known."""
-        known = [getattr(one.scores, score) for one in self.results_of(key)]
-        return float(np.mean(np.concatenate(known))) if known else float("nan")
+        values = [getattr(one.scores, score) for one in self.results_of(key)]
+        return float(np.mean(np.concatenate(values))) if values else float("nan")
 
     def cost(self, key: str, name: str) -> float:
         """The mean of bytes, train, encode or query over the splits; NaN if nothing is known."""
-        known = [float(getattr(one, name)) for one in self.results_of(key)]
-        return float(np.mean(known)) if known else float("nan")
+        values = [float(getattr(one, name)) for one in self.results_of(key)]
+        return float(np.mean(values)) if values else float("nan")
 
     def validation(self, key: str) -> float:
         """The mean truth on the validation clicks; -1 if nothing is known."""
-        known = [one.validation for one in self.results_of(key)]
-        return float(np.nanmean(known)) if known and not np.isnan(known).all() else -1.0
+        values = [one.validation for one in self.results_of(key)]
+        return float(np.nanmean(values)) if values and not np.isnan(values).all() else -1.0
 
     def measured_keys(self, kind: Kind, most_bits: float = np.inf) -> list[str]:
         """Keys of a kind's contenders of at most so many bits per dimension that are measured.

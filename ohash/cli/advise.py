@@ -34,8 +34,8 @@ OPTIONS = {"queries": "--queries-per-split", "pairs": "--pairs", "splits": "--sp
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Data, and one option per declared parameter."""
-    known = ", ".join(sorted(datasets()))
-    parser.add_argument("--dataset", help=f"a data set with labels or clicks: {known} (default {FIRST_DATASET})")
+    names = ", ".join(sorted(datasets()))
+    parser.add_argument("--dataset", help=f"a data set with labels or clicks: {names} (default {FIRST_DATASET})")
     own_files.add_own_data_options(parser)
     parser.add_argument("--out", metavar="DIR", help="write the numbers, the picture and a page there")
     parser.add_argument("--quiet", action="store_true", help="no progress; only the final table and the answer")

@@ -67,7 +67,7 @@ def _lines(spec: DatasetSpec) -> list[str]:
     missing = spec.missing()
     absent = "not installed" if spec.group == "package" else spec.status().removeprefix("is ")
     size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
-    known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
-    line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"
+    details = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
+    line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{details}"
     note = missing or spec.size_note
     return [line, f"{'':53}{note}"] if note else [line]

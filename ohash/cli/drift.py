@@ -133,8 +133,8 @@ def _last(params: ExperimentParams) -> Snapshot:
 
 
 def _mean(values: list[float], width: int) -> str:
-    known = [value for value in values if not np.isnan(value)]
-    return f"{np.mean(known):{width}.3f}" if known else f"{'-':>{width}}"
+    finite = [value for value in values if not np.isnan(value)]
+    return f"{np.mean(finite):{width}.3f}" if finite else f"{'-':>{width}}"
 
 
 def _show(dataset: str, kind: str, row: Row, seeds: int) -> None:

@@ -310,13 +310,13 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
     ):
         return []
     name = options.features or options.docs or options.dataset
-    known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
+    names = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
     stand_in = _stand_in(options)
     beta = DEFAULTS_FOR_OTHER_DATA["beta"] if stand_in is None else stand_in.beta
     as_for = "" if stand_in is None else f" as for {stand_in.paper}, in whose place `ohash paper` runs it,"
     chosen = f", with beta = {beta:g}{as_for}" if options.value_beta is None else ""
     return [
-        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B{chosen} and "
+        f"{name} is not one of the paper's data sets ({names}): it gets the parameters of Section VII-B{chosen} and "
         "its own similarity"
     ]
 

@@ -86,8 +86,8 @@ def _select(store: Store, options: argparse.Namespace) -> list[RunRow]:
 
 def _check(store: Store, options: argparse.Namespace) -> None:
     """A filter that no run can match is a mistake; runs of a plugin or file that is gone may still be stored."""
-    known = {"state": set(ENDED), "method": set(methods.hashers()), "dataset": {*datasets.datasets(), OWN}}
-    for name, allowed in known.items():
+    choices = {"state": set(ENDED), "method": set(methods.hashers()), "dataset": {*datasets.datasets(), OWN}}
+    for name, allowed in choices.items():
         value = getattr(options, name)
         if not value or value in allowed:
             continue

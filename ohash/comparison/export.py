@@ -194,8 +194,8 @@ RECALLS = ("recall_10", "recall_10_reranked_4")
 
 def _best(scores: list[float]) -> float:
     """The best of two or more scores; a single score has no rival."""
-    known = [score for score in scores if math.isfinite(score)]
-    return max(known) if len(known) > 1 else math.nan
+    finite = [score for score in scores if math.isfinite(score)]
+    return max(finite) if len(finite) > 1 else math.nan
 
 
 def _fits(snapshot: ComparisonSnapshot, entry: int) -> bool:

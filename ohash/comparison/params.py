@@ -148,13 +148,13 @@ class Comparison:
 
     def with_values(self, **values: object) -> "Comparison":
         """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
-        known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
+        current = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
         shared = {
             key: getattr(part, key)
             for part in (self.options, *self._common_settings())
             for key in parameter_table(part)
         }
-        return build_comparison(**{**known, **shared, **values})
+        return build_comparison(**{**current, **shared, **values})
 
     def differences(self) -> dict[str, Any]:
         """The shared settings that differ from their defaults."""

@@ -143,14 +143,14 @@ class ComparisonRunner(Background):
 
     def _measure_ceilings(self) -> Iterator[None]:
         """Exact search among the features of each method; methods with the same features share the result."""
-        known: dict[FeatureParams, float] = {}
+        ceilings: dict[FeatureParams, float] = {}
         for at, method_run in enumerate(self.first_seed_runs):
             if method_run.run is None or method_run.error:
                 continue
             features = method_run.params.features
-            if features not in known:
-                known[features] = yield from method_run.run.checkpoints.judge.feature_recall()
-            self._ceilings[at] = known[features]
+            if features not in ceilings:
+                ceilings[features] = yield from method_run.run.checkpoints.judge.feature_recall()
+            self._ceilings[at] = ceilings[features]
 
     def _measure_costs(self) -> Iterator[None]:
         floats_measured = False
@@ -167,15 +167,15 @@ class ComparisonRunner(Background):
 
     def _other_lengths(self) -> Iterator[None]:
         """Learn other code lengths with the first seed, judged at the end; the curves already give one length."""
-        known: set[tuple[int, int]] = set()
+        lengths: set[tuple[int, int]] = set()
         for method_run in self.first_seed_runs:
             if method_run.run is not None and not method_run.error:
-                yield from self._add_length(method_run, known)
+                yield from self._add_length(method_run, lengths)
         for bits in LENGTHS:
             method_runs = []
             for at, entry in enumerate(self.entries):
                 failed = self.first_seed_runs[at].run is None or self.first_seed_runs[at].error
-                if failed or "r" not in entry.spec.table or (at, bits) in known:
+                if failed or "r" not in entry.spec.table or (at, bits) in lengths:
                     continue
                 try:
                     method_runs.append(MethodRun(at, self.comparison.experiment(entry, bits=bits)))
@@ -188,13 +188,13 @@ class ComparisonRunner(Background):
                         f"{self.comparison.names[method_run.entry]} at {bits} bits: {method_run.error}"
                     )
                 else:
-                    yield from self._add_length(method_run, known)
+                    yield from self._add_length(method_run, lengths)
 
-    def _add_length(self, method_run: MethodRun, known: set[tuple[int, int]]) -> Iterator[None]:
+    def _add_length(self, method_run: MethodRun, lengths: set[tuple[int, int]]) -> Iterator[None]:
         yield
         result = method_run.result()
-        if result.record is not None and (result.entry, result.bits) not in known:
-            known.add((result.entry, result.bits))
+        if result.record is not None and (result.entry, result.bits) not in lengths:
+            lengths.add((result.entry, result.bits))
             column = truth_column(self._setup.similar_by)
             scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
             recalls = result.record.neighbour_recall

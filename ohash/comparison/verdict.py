@@ -433,10 +433,10 @@ def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
     """Every code of an unsupervised method that was judged at the end of its run."""
     unsupervised = methods_by_supervision(snapshot).get("none", [])
     swept = [one for one in snapshot.lengths if one.entry in unsupervised]
-    known = {(one.entry, one.bits) for one in swept}
+    lengths = {(one.entry, one.bits) for one in swept}
     for at in unsupervised:
         result = snapshot.results_of(at)[0]
-        if result.reranked and (at, result.bits) not in known and result.record is not None:
+        if result.reranked and (at, result.bits) not in lengths and result.record is not None:
             column = snapshot.truth_column
             scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
             swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.reranked))

@@ -108,9 +108,9 @@ def moving_mean(values: Floats, window: int = 5) -> Floats:
     >>> moving_mean(np.array([1.0, 3.0, np.nan, 5.0]), window=3).tolist()
     [1.0, 2.0, 2.0, 4.0]
     """
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     sums, counts = (
-        np.cumsum(np.concatenate([np.zeros(window), column])) for column in (np.where(known, values, 0), known)
+        np.cumsum(np.concatenate([np.zeros(window), column])) for column in (np.where(finite, values, 0), finite)
     )
     with np.errstate(invalid="ignore"):
         return np.asarray((sums[window:] - sums[:-window]) / (counts[window:] - counts[:-window]))
@@ -163,10 +163,10 @@ class ClassScores:
         """The record of a ranking of `queries`, None if there was none."""
         row = np.full(self.classes, np.nan)
         if record is not None and self.classes:
-            known = ~np.isnan(record.ap)
-            class_of = self._class_of[queries[known]]
+            finite = ~np.isnan(record.ap)
+            class_of = self._class_of[queries[finite]]
             counts = np.bincount(class_of, minlength=self.classes)
-            sums = np.bincount(class_of, weights=record.ap[known], minlength=self.classes)
+            sums = np.bincount(class_of, weights=record.ap[finite], minlength=self.classes)
             row[counts > 0] = sums[counts > 0] / counts[counts > 0]
         self._rows.append(row)
 

@@ -176,18 +176,18 @@ class Judge:
         }
 
     @staticmethod
-    def _cuts(known: int) -> dict[str, Cut]:
+    def _cuts(neighbours: int) -> dict[str, Cut]:
         """The recalls of a checkpoint by their column; of a small database as many neighbours as there are."""
-        few, many = min(10, known), min(NEIGHBOURS, known)
+        few, many = min(10, neighbours), min(NEIGHBOURS, neighbours)
         reranked = {f"recall_10_x{factor}": Cut(few, factor * few) for factor in RERANKED[1:]}
         return {"recall_10": Cut(few, few), "recall_100": Cut(many, many), **reranked}
 
     def exact_neighbours(self) -> Generator[None, None, Rows]:
         """The nearest database rows of every query by the original distance, (n_queries, k); once per world."""
-        known = self.world.exact_neighbours
-        if self._place not in known:
-            known[self._place] = yield from self._neighbours(self.database, self.own)
-        return known[self._place]
+        rows_by_place = self.world.exact_neighbours
+        if self._place not in rows_by_place:
+            rows_by_place[self._place] = yield from self._neighbours(self.database, self.own)
+        return rows_by_place[self._place]
 
     def share(self, other: "Judge") -> None:
         """Take the exact neighbours of a judge of the same data, split and stage, if it knows them."""
@@ -198,13 +198,13 @@ class Judge:
 
     def float_reference(self) -> Generator[None, None, float]:
         """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
-        known = self.world.float_map
-        if self._place not in known:
+        scores_by_place = self.world.float_map
+        if self._place not in scores_by_place:
             each = len(self.database) * self.world.dataset.d
             scores = yield from self.float_scores(max(FLOAT_QUERIES, FLOAT_WORK // each))
             ap = scores["map"]
-            known[self._place] = float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
-        return known[self._place]
+            scores_by_place[self._place] = float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+        return scores_by_place[self._place]
 
     def float_scores(self, most: int | None = None) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
         """AP and hits of the float vectors for the first `most` queries, or all; what codes may not find is hidden."""

@@ -144,8 +144,8 @@ def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str
 
 
 def _title(dataset: str) -> str:
-    known = datasets.lookup(dataset)
-    return "your data" if known is None else known.title
+    spec = datasets.lookup(dataset)
+    return "your data" if spec is None else spec.title
 
 
 def _phrase_before_start(spec: HasherSpec) -> str:

@@ -244,17 +244,17 @@ def opening_seed(dataset: str) -> int:
 
 def default_features(dataset: str) -> FeatureParams:
     """The features that suit the vectors of a data set."""
-    known = datasets.lookup(dataset)
-    if known is None:
+    spec = datasets.lookup(dataset)
+    if spec is None:
         return FeatureParams(kernel="none")
-    features = FeatureParams(kernel=known.kernel, normalize=known.normalize)
-    return replace(features, **{key: known.defaults[key] for key in known.defaults if key in parameter_table(features)})
+    features = FeatureParams(kernel=spec.kernel, normalize=spec.normalize)
+    return replace(features, **{key: spec.defaults[key] for key in spec.defaults if key in parameter_table(features)})
 
 
 def _chosen_model(dataset: str) -> Mapping[str, Any]:
     """What suits a data set among the parameters of OH and MMOH; for data that nobody has tried, the warm-up's C."""
-    known = datasets.lookup(dataset)
-    return known.defaults if known is not None and known.group not in ("folder", "plugin") else {"C": "auto"}
+    spec = datasets.lookup(dataset)
+    return spec.defaults if spec is not None and spec.group not in ("folder", "plugin") else {"C": "auto"}
 
 
 def kernel_for(spec: HasherSpec, suits_data: str) -> str:
@@ -310,8 +310,8 @@ def paper_key(dataset: str) -> str:
     >>> paper_key("cifar10"), paper_key("labelme")
     ('cifar10-gist', 'labelme')
     """
-    known = datasets.lookup(dataset)
-    return dataset if known is None else known.paper_key or dataset
+    spec = datasets.lookup(dataset)
+    return dataset if spec is None else spec.paper_key or dataset
 
 
 def protocol(dataset: str, method: str = "oh", **values: object) -> ExperimentParams:
@@ -327,10 +327,10 @@ def protocol(dataset: str, method: str = "oh", **values: object) -> ExperimentPa
     """
     key = paper_key(dataset)
     base = experiment(key, method)
-    known = rows_of(base)
+    rows = rows_of(base)
     spec = datasets.lookup(key)
     presets = spec.presets if spec is not None else {}
-    wanted = {name: value for name, value in (presets or DEFAULTS_FOR_OTHER_DATA).items() if name in known}
+    wanted = {name: value for name, value in (presets or DEFAULTS_FOR_OTHER_DATA).items() if name in rows}
     if methods.find(method).features != "kernel":
         wanted.pop("kernel", None)  # the paper names the kernel for its own models
         wanted["warm"] = PAPER_WARM  # with a kernel the anchors ask for as many

@@ -207,10 +207,10 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
         one_sided = _one_sided(now)
-        known = one_sided or (TOO_MANY_HAVE_ONE if _is_mostly_one_vector(now) else cause)
-        why = _wrong_answers(now) if noisy else known or "try another β, or check what the pairs call similar"
+        reason = one_sided or (TOO_MANY_HAVE_ONE if _is_mostly_one_vector(now) else cause)
+        why = _wrong_answers(now) if noisy else reason or "try another β, or check what the pairs call similar"
         remedy = (None if noisy else _more_dissimilar(now)) or _settings(now)
-        if not (noisy or known or remedy or follows_labels) and C is not None:
+        if not (noisy or reason or remedy or follows_labels) and C is not None:
             why, remedy = "random codes keep the distance already, and a smaller C costs less", _shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
@@ -251,8 +251,8 @@ def _shorter_steps(now: Snapshot, C: float) -> Remedy | None:
 
 def _is_chosen(C: float, params: ExperimentParams) -> bool:
     """Whether C is what was measured to be best for the data set (`choosing_defaults`), with its own features."""
-    known = datasets.lookup(params.dataset)
-    if known is None or not known.defaults_note or params.content:
+    spec = datasets.lookup(params.dataset)
+    if spec is None or not spec.defaults_note or params.content:
         return False
     usual = experiment(params.dataset, params.method)
     return bool(getattr(usual.model, "C", None) == C and usual.features == params.features)
@@ -303,8 +303,8 @@ def _more_dissimilar(now: Snapshot) -> Remedy | None:
 
 def _score_rose(now: Snapshot) -> bool:
     n, column = now.numbers, truth_column(now.similar_by)
-    known = math.isfinite(n.get(column, math.nan)) and math.isfinite(n.get(f"{column}_start", math.nan))
-    return known and change_since_start(n, column) == "better"
+    has_both = math.isfinite(n.get(column, math.nan)) and math.isfinite(n.get(f"{column}_start", math.nan))
+    return has_both and change_since_start(n, column) == "better"
 
 
 def _may_still_rise(now: Snapshot) -> bool:

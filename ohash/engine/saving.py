@@ -130,7 +130,7 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
         run.checkpoints.change_errors.restore({name: parts["first"][name] for name in header.get("first", ())})
     run.checkpoints.table_at, run.checkpoints.map_float = header["table_at"], header["map_float"]
     run.checkpoints.bit_ones = parts["run"]["bit_ones"]
-    known = header.get("fitted")  # older files do not say, or not all
-    run.training_set.fitted = tuple(map(int, known)) if known is not None and len(known) == 3 else None
+    fitted = header.get("fitted")  # older files do not say, or not all
+    run.training_set.fitted = tuple(map(int, fitted)) if fitted is not None and len(fitted) == 3 else None
     run.clock.seconds = dict(header["seconds"])
     run.checkpoints.recomputed, run.checkpoints.flipped = header["recomputed"], header["flipped"]

@@ -89,8 +89,8 @@ class Snapshot:
             "recall_10": "recall@10 (agreement with the original distance)",
         }
         curves = {name: (x, self.checkpoints[key]) for key, name in names.items() if key in self.checkpoints}
-        known = {"mAP": n.get("map"), "recall@10": n.get("recall_10"), "pair AUC": n.get("auc")}
-        scores = " · ".join(f"{name} {value:.3f}" for name, value in known.items() if value and np.isfinite(value))
+        headline = {"mAP": n.get("map"), "recall@10": n.get("recall_10"), "pair AUC": n.get("auc")}
+        scores = " · ".join(f"{name} {value:.3f}" for name, value in headline.items() if value and np.isfinite(value))
         title = f"{registry.find(self.params.method).title} on {self.params.dataset}"
         facts = [f"{self.t:,} pairs, {self.state}", scores, *self.notes]
         return card_html(title, facts, curves_html(f"scores over {self.t:,} pairs", curves))

@@ -44,10 +44,10 @@ class RunState:
     def labels_of(self, rows: npt.NDArray[np.int64], stage: int) -> Labels | None:
         """Labels for the methods that want them; tracks serve as labels where those define similarity."""
         data = self.world.drift.labels(self.world.dataset, stage)
-        known = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
-        if known is None and self.spec.supervision == "labels" and not self.uses_similarity_matrix:
+        labels = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
+        if labels is None and self.spec.supervision == "labels" and not self.uses_similarity_matrix:
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
-        return None if known is None else known[rows]
+        return None if labels is None else labels[rows]
 
     def apply_changes(self, hasher: OnlineHasher, t: int) -> set[str]:
         """Set on a hasher what changes at exactly pair t; the names of what has changed."""

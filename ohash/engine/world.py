@@ -118,9 +118,9 @@ class World:
         """`mapped` in slices; two runs at once may both do it, and then share one of the results."""
         if self.params.drift.drift in OF_PAIRS:
             stage = 0
-        known = self._mapped.get(stage)
-        if known is not None:
-            return known
+        kept = self._mapped.get(stage)
+        if kept is not None:
+            return kept
         X = yield from self._iter_raw(stage)
         Z: Reals = empty_rows((len(X), self.feature_map.d_out), self.dtype, IN_MEMORY)
         for start in range(0, len(X), ROWS_PER_BLOCK):
@@ -134,9 +134,9 @@ class World:
         X = self.dataset.X
         if stage == 0 or self.params.drift.drift in OF_PAIRS:
             return X
-        known = self._moved.get(stage)
-        if known is not None:
-            return known
+        kept = self._moved.get(stage)
+        if kept is not None:
+            return kept
         moved: Singles = empty_rows(X.shape, "float32", IN_MEMORY)
         yield from self.drift.iter_features(X, stage, moved)
         return self._keep(self._moved, stage, moved)

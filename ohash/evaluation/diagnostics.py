@@ -41,8 +41,8 @@ def code_diagnostics(
     (array([[1. , 0.5, 0.5]]), 1, 0.0, 1.0)
     """
     packed = code_array("codes", codes)
-    known = getattr(codes, "r", -1)
-    r = bit_length(packed.shape[2], known if r is None and known > 0 else r)
+    own_r = getattr(codes, "r", -1)
+    r = bit_length(packed.shape[2], own_r if r is None and own_r > 0 else r)
     rows = validation.integer("correlation_rows", correlation_rows, 2)
     n = packed.shape[1]
     ones = np.stack([_bits(model, r).mean(axis=0, dtype=np.float64) for model in packed])

@@ -128,5 +128,5 @@ def _curve(pairs: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Floats, Floats]
     x, y = np.asarray(pairs, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(f"pairs and values must be vectors of one length, got shapes {x.shape} and {y.shape}")
-    known = ~np.isnan(y)
-    return x[known], y[known]
+    finite = ~np.isnan(y)
+    return x[finite], y[finite]

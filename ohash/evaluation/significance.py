@@ -140,9 +140,9 @@ def half_width(values: npt.ArrayLike) -> float:
     >>> round(half_width([0.0, 1.0, 0.0, 1.0, float("nan")]), 3)
     0.566
     """
-    known = np.asarray(values, np.float64)
-    known = known[~np.isnan(known)]
-    return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
+    finite = np.asarray(values, np.float64)
+    finite = finite[~np.isnan(finite)]
+    return 1.96 * float(finite.std(ddof=1)) / float(np.sqrt(finite.size)) if finite.size > 1 else float("nan")
 
 
 def change_half_width(after: npt.ArrayLike, before: npt.ArrayLike) -> float:
@@ -155,13 +155,13 @@ def change_half_width(after: npt.ArrayLike, before: npt.ArrayLike) -> float:
     return _mean_half_width(change[~np.isnan(change)])
 
 
-def _mean_half_width(known: npt.NDArray[np.float64]) -> float:
+def _mean_half_width(scores: npt.NDArray[np.float64]) -> float:
     """By the normal distribution, or by Student's if there are fewer than ENOUGH_QUERIES."""
-    if not 1 < known.size < ENOUGH_QUERIES:
-        return half_width(known)
+    if not 1 < scores.size < ENOUGH_QUERIES:
+        return half_width(scores)
     from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
 
-    return float(stdtrit(known.size - 1, 0.975)) * float(known.std(ddof=1)) / float(np.sqrt(known.size))
+    return float(stdtrit(scores.size - 1, 0.975)) * float(scores.std(ddof=1)) / float(np.sqrt(scores.size))
 
 
 SHOWN = 5e-4  # a difference that three digits do not show
@@ -182,16 +182,16 @@ def score_half_width(scores: npt.ArrayLike, hits: bool = False) -> float:
     >>> f"{1 - score_half_width([1.0] * 100):.3f} {0.9995 - score_half_width([1.0] * 99 + [0.95]):.3f}"
     '0.964 0.964'
     """
-    known = np.asarray(scores, np.float64)
-    known = known[~np.isnan(known)]
-    if known.size < 2:
+    finite = np.asarray(scores, np.float64)
+    finite = finite[~np.isnan(finite)]
+    if finite.size < 2:
         return math.nan
-    none_missed = float(1 - 0.025 ** (1 / known.size))
-    if np.ptp(known) < SHOWN:
+    none_missed = float(1 - 0.025 ** (1 / finite.size))
+    if np.ptp(finite) < SHOWN:
         return none_missed
-    half = _mean_half_width(known)
-    if not hits or known.min() > 1 - none_missed:
-        half = max(half, float(known.mean()) - (1 - none_missed))
+    half = _mean_half_width(finite)
+    if not hits or finite.min() > 1 - none_missed:
+        half = max(half, float(finite.mean()) - (1 - none_missed))
     return min(1.0, half)
 
 

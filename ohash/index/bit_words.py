@@ -27,8 +27,8 @@ def check_bitorder(bitorder: str) -> BitOrder:
 
 def code_length(codes: npt.ArrayLike, width: int, r: int | None) -> int:
     """Bits of a code: as given, as the codes remember, or 8 per byte."""
-    known = getattr(codes, "r", -1)
-    return bit_length(width, known if r is None and known > 0 else r)
+    own_r = getattr(codes, "r", -1)
+    return bit_length(width, own_r if r is None and own_r > 0 else r)
 
 
 def reorder_bits(packed: Bytes, bitorder: BitOrder) -> Bytes:

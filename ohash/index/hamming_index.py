@@ -239,14 +239,14 @@ class HammingIndex:
 
     def _as_words(self, name: str, codes: npt.ArrayLike) -> Words:
         """Codes of the same length and number of models as this index, as words."""
-        known = getattr(codes, "r", self.r)
+        own_r = getattr(codes, "r", self.r)
         width = -(-self.r // 8)
         packed = code_array(name, codes)
-        if known not in (self.r, -1) or (len(packed), packed.shape[2]) != (self.T, width):
+        if own_r not in (self.r, -1) or (len(packed), packed.shape[2]) != (self.T, width):
             raise ValueError(
                 f"{name} must be codes of {self.r} bits, uint8 of shape "
                 f"{f'(n, {width})' if self.T == 1 else f'({self.T}, n, {width})'}, got "
-                f"{f'{known} bits and ' if known > 0 else ''}shape {np.shape(codes)}; encode them with the same hasher"
+                f"{f'{own_r} bits and ' if own_r > 0 else ''}shape {np.shape(codes)}; encode them with the same hasher"
             )
         return words_from_codes(name, codes, self.r, self.bitorder)[0]
 

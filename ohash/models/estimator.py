@@ -139,10 +139,10 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if name not in defaults or value is not defaults[name]
             }
             self.method = params.pop("method")
-        known = self._defaults()
+        allowed = self._defaults()
         for name in params:
-            if known and name not in known:
-                problem = unknown_parameter(self.method, name, list(known))
+            if allowed and name not in allowed:
+                problem = unknown_parameter(self.method, name, list(allowed))
                 raise ValueError(f"{problem}, and those of the estimator method, output, pairs_per_row")
         self._params = self._params | params
         return self

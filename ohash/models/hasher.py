@@ -56,10 +56,10 @@ class Hasher:
 
     def __new__(cls, *args: object, **keywords: object) -> Self:
         """Refuse a keyword that the method does not have, before a constructor that is spelt out does."""
-        known = inspect.signature(cls).parameters
+        parameters = inspect.signature(cls).parameters
         for name in keywords:
-            if name not in known:
-                raise unknown_parameter(cls.__name__, name, list(known))
+            if name not in parameters:
+                raise unknown_parameter(cls.__name__, name, list(parameters))
         return super().__new__(cls)
 
     def __init__(self, params: object = None, /, **keywords: object) -> None:

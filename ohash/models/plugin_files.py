@@ -49,8 +49,8 @@ def check_file(file: Path) -> Path:
 @cache
 def fingerprint(module: ModuleType) -> str:
     """A short hash of the file of a plugin and of the files of its folder that it imports, as they were then."""
-    known = module.__dict__.get(FINGERPRINT)
-    return str(known) if known else _digest(Path(str(module.__file__)))  # of an installed package
+    fingerprint = module.__dict__.get(FINGERPRINT)
+    return str(fingerprint) if fingerprint else _digest(Path(str(module.__file__)))  # of an installed package
 
 
 def is_edited(module: ModuleType) -> bool:

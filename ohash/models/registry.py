@@ -28,9 +28,9 @@ class UnknownMethodError(ValueError):
 
     def __init__(self, name: str) -> None:
         """The full message lists the methods; `not_loaded` is the one for what was stored."""
-        known = sorted(hashers())
+        keys = sorted(hashers())
         super().__init__(
-            f"method must be one of {', '.join(known)}, got {name!r}{did_you_mean(name, known)}; one of your own needs "
+            f"method must be one of {', '.join(keys)}, got {name!r}{did_you_mean(name, keys)}; one of your own needs "
             "--plugin FILE"
         )
         self.not_loaded = f"its method {name!r} is not here: load its plugin (--plugin FILE)"
@@ -101,16 +101,16 @@ def plugin_modules() -> tuple[ModuleType, ...]:
 def add_plugin(file: str | Path) -> None:
     """Register one more plugin file for this process and its children, whatever folder they run in."""
     file = check_file(Path(file)).resolve()
-    known = os.environ.get(PLUGINS, "")
-    os.environ[PLUGINS] = f"{known}{os.pathsep}{file}" if known else str(file)
+    paths = os.environ.get(PLUGINS, "")
+    os.environ[PLUGINS] = f"{paths}{os.pathsep}{file}" if paths else str(file)
     plugin_modules.cache_clear()
     hashers.cache_clear()
 
 
 def check_plugins(files: Iterable[Path]) -> None:
     """Import plugin files; ValueError if one is broken, or declares a key that another method or data set has."""
-    known = {Path(str(module.__file__)) for module in plugin_modules()}
-    collect_specs([*_own_modules(), *plugin_modules(), *(import_file(file) for file in {*files} - known)], "HASHER")
+    loaded = {Path(str(module.__file__)) for module in plugin_modules()}
+    collect_specs([*_own_modules(), *plugin_modules(), *(import_file(file) for file in {*files} - loaded)], "HASHER")
 
 
 def collect_specs(modules: list[ModuleType], name: str) -> dict[str, Any]:

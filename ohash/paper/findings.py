@@ -75,11 +75,11 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
     Several parts are corrected for their number (`holm`). A claim about no figure is theory, and needs no data.
     """
     parts: list[Part] = []
-    known = settings() if measurements.data is None else measurements.data
+    all_settings = settings() if measurements.data is None else measurements.data
     if not claim.figures:
         parts += claim.judge(measurements, EMBEDDED[0])
         return _finding(claim, parts, EMBEDDED)
-    for setting in known if data is None else data:
+    for setting in all_settings if data is None else data:
         if setting.kind not in claim.kinds:
             continue
         try:
@@ -88,7 +88,7 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
             parts.append(Part(setting.title, "", None, "not run yet", str(missing)))
         except MissingCellError as missing:
             parts.append(Part(setting.title, "", None, "cannot tell", str(missing)))
-    return _finding(claim, holm(parts), known if data is None else data)
+    return _finding(claim, holm(parts), all_settings if data is None else data)
 
 
 def _finding(claim: Claim, parts: Sequence[Part], data: Sequence[Setting]) -> Finding:

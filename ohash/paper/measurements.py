@@ -165,8 +165,8 @@ class Measurements:
     def _points(self, figures: Sequence[Figure]) -> Iterator[tuple[Setting, FigurePoint]]:
         """The points of these figures, each with its data set."""
         for figure in figures:
-            known = {setting.key: setting for setting in self.settings(figure)}
-            yield from ((known[point.setting], point) for point in self.cells(figure))
+            by_key = {setting.key: setting for setting in self.settings(figure)}
+            yield from ((by_key[point.setting], point) for point in self.cells(figure))
 
     def _finished(self, figures: Sequence[Figure]) -> Iterator[SeedResult]:
         """The finished cells of these figures; one that several points share comes once for each."""
@@ -185,10 +185,10 @@ class Measurements:
         if figure.key in self._cells:
             return self._cells[figure.key]
         cells: dict[FigurePoint, list[Cell]] = {}
-        known = {(one.dataset, one.similar_by): one for one in self.settings(figure)}
-        for cell in figure.sweep(self.profile, self.data).cells if known else ():
+        by_data = {(one.dataset, one.similar_by): one for one in self.settings(figure)}
+        for cell in figure.sweep(self.profile, self.data).cells if by_data else ():
             settings = dict(cell.at)
-            setting = known[cell.params.dataset, cell.params.stream.similar_by]
+            setting = by_data[cell.params.dataset, cell.params.stream.similar_by]
             method = cell.params.method
             if figure.varies != "kernel" and settings["kernel"] != own_kernel(method):
                 method = variant(method, settings["kernel"])

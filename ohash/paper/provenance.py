@@ -120,9 +120,9 @@ def trace_commits(path: Path) -> tuple[int, int]:
         for row in rows:
             first.setdefault((row["key"], row["values"]), commit)
     own = [(row["key"], row["values"]) for row in recording.rows(recording.keys())]
-    known = set(_git(path, "rev-list", "HEAD").decode().split())
+    commits = set(_git(path, "rev-list", "HEAD").decode().split())
     names = [name for name in recording.made["commit"].split(SEVERAL) if name not in ("", UNKNOWN)]
-    lost = [name for name in names if not any(one.startswith(name.removesuffix(CHANGED)) for one in known)]
+    lost = [name for name in names if not any(one.startswith(name.removesuffix(CHANGED)) for one in commits)]
     origins = {key: first[key, values] for key, values in own if (key, values) in first}
     write_origins(path, origins, lost)
     return len(origins), len(own) - len(origins)

@@ -115,9 +115,9 @@ class Recording:
         named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
         commits = _commits(self.made["commit"], self._lost)
         versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *commits]
-        known = f"; {self._known_commits}" if SEVERAL in self.made["commit"] else ""
+        note = f"; {self._known_commits}" if SEVERAL in self.made["commit"] else ""
         machine = f"{' and '.join(named)}, {self.made['cores']} cores"
-        return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)}{known})"
+        return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)}{note})"
 
     @property
     def _known_commits(self) -> str:

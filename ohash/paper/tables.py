@@ -146,8 +146,8 @@ def bytes_text(measurements: Measurements, figure: Figure, method: str) -> str:
             each.append(f"{measurements.seeds(figure.key, setting, method, method)[0].bytes:,}")
         except MissingCellError:
             each.append("–")
-    known = dict.fromkeys(text for text in each if text != "–")
-    return "; ".join(each) if len(known) > 1 else "".join(known) or "–"
+    texts = dict.fromkeys(text for text in each if text != "–")
+    return "; ".join(each) if len(texts) > 1 else "".join(texts) or "–"
 
 
 def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
@@ -239,10 +239,10 @@ def bibtex(measurements: Measurements) -> str:
     points = [point for figure in FIGURES.values() for point in measurements.cells(figure)]
     entries = [methods.find("oh").bibtex]
     entries += [methods.find(key).bibtex for key in dict.fromkeys(point.method.partition("@")[0] for point in points)]
-    known = {one.key: one.dataset for figure in FIGURES.values() for one in measurements.settings(figure)}
+    dataset_of = {one.key: one.dataset for figure in FIGURES.values() for one in measurements.settings(figure)}
     if measurements.own is None:
         entries += [
-            datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(point.setting for point in points)
+            datasets.find_dataset(dataset_of[key]).bibtex for key in dict.fromkeys(point.setting for point in points)
         ]
     return bibliography(entries)
 

@@ -22,21 +22,21 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
     """A score of every contender against its bytes; the line joins those that none beats in both."""
     name = NAMES[score] if score == "recall" else f"{snapshot.truth}{NAMES[score]}, on later {snapshot.source}"
     name = name.replace("on later labels", "by label")
-    known = [
+    points = [
         (one, snapshot.cost(one.key, "bytes"), value)
         for one in snapshot.contenders
         if math.isfinite(value := snapshot.mean(one.key, score))
     ]
     x = Axis("bytes per item", "log", format="count")
-    lo, hi = limits(np.array([value for *_, value in known]))
+    lo, hi = limits(np.array([value for *_, value in points]))
     y = Axis(name, lo=lo, hi=hi, format="share")
-    if not known:
+    if not points:
         return empty_chart("Nothing has been measured yet", x, y)
-    left, right = decades(*(cost for _, cost, _ in known))
+    left, right = decades(*(cost for _, cost, _ in points))
     x = Axis("bytes per item", "log", lo=left, hi=right, format="count")
     drawn = []
     for kind, words in kind_words(snapshot).items():
-        mine = [(one.title, cost, value) for one, cost, value in known if one.kind == kind]
+        mine = [(one.title, cost, value) for one, cost, value in points if one.kind == kind]
         if mine:
             titles, costs, values = zip(*mine, strict=True)
             drawn.append(
@@ -50,7 +50,7 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
                     notes=tuple(titles),
                 )
             )
-    front = [known[at] for at in pareto_front([(cost, value) for _, cost, value in known], larger=False)]
+    front = [points[at] for at in pareto_front([(cost, value) for _, cost, value in points], larger=False)]
     line = Series(
         "Pareto front", np.array([cost for _, cost, _ in front]), np.array([value for *_, value in front]), "line",
         "reference", "dashed", theme.NORMAL,
@@ -60,7 +60,7 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
     if len(names) <= SHORT:
         title = f"{short}: nothing is both better and smaller than {' or '.join(names)}"
     else:
-        title = f"{short}: {len(names)} of {len(known)} lie on the Pareto front, from {names[0]} to {names[-1]}"
+        title = f"{short}: {len(names)} of {len(points)} lie on the Pareto front, from {names[0]} to {names[-1]}"
     text = f"{title}. One point per contender; nothing is both better and smaller than {'; '.join(names)}."
     return Chart(title, x, y, (line, *drawn), (), protocol(snapshot), text)
 

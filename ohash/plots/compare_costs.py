@@ -30,26 +30,26 @@ def quality_against_cost(snapshot: ComparisonSnapshot, score: str, over: Over) -
     floats = snapshot.floats if column == snapshot.truth_column else 1.0
     scores = [*(snapshot.score(at, column) for at in range(len(snapshot.names))), floats]
     costs = snapshot.costs or (None,) * len(names)
-    known = [
+    entries = [
         (name, hue, cost_of(cost, over), value)
         for name, hue, cost, value in zip(names, hues, costs, scores, strict=True)
         if cost is not None and math.isfinite(value)
     ]
     x = Axis(AXES[over], "log", format="count")
-    lo, hi = limits(np.array([value for *_, value in known]))
+    lo, hi = limits(np.array([value for *_, value in entries]))
     y = Axis(SCORES[column].name, lo=lo, hi=hi, format="share")
-    if not known:
+    if not entries:
         return empty_chart("Costs are measured after the first curves", x, y)
-    left, right = decades(*(cost for _, _, cost, _ in known))
+    left, right = decades(*(cost for _, _, cost, _ in entries))
     x = Axis(AXES[over], "log", lo=left, hi=right, format="count")
-    front = pareto_front([(cost, value) for _, _, cost, value in known], larger=over == "queries")
+    front = pareto_front([(cost, value) for _, _, cost, value in entries], larger=over == "queries")
     line = Series(
-        "Pareto front", np.array([known[at][2] for at in front]), np.array([known[at][3] for at in front]), "line",
-        "reference", "dashed", theme.NORMAL,
+        "Pareto front", np.array([entries[at][2] for at in front]), np.array([entries[at][3] for at in front]),
+        "line", "reference", "dashed", theme.NORMAL,
     )  # fmt: skip
-    drawn = [points(name, np.array([cost]), np.array([value]), hue) for name, hue, cost, value in known]
-    drawn, note = name_few(drawn, [names[0], names[-1], *(known[at][0] for at in front)])
-    *others, last = [known[at][0] for at in front]
+    drawn = [points(name, np.array([cost]), np.array([value]), hue) for name, hue, cost, value in entries]
+    drawn, note = name_few(drawn, [names[0], names[-1], *(entries[at][0] for at in front)])
+    *others, last = [entries[at][0] for at in front]
     unbeaten = f"{', '.join(others)} or {last}" if others else last
     more = "faster" if over == "queries" else "smaller"
     title = f"{SCORES[column].short}: nothing is both better and {more} than {unbeaten}"

@@ -52,10 +52,10 @@ def right_of(result: Neighbours) -> str:
 
 def mean_note(result: Neighbours, precision: Floats, queries: int | None = None) -> str:
     """How the mean of all queries went, from their precision@10 at each checkpoint; "" where it is not known."""
-    known = precision[np.isfinite(precision)]
-    if not len(known) or not result.judged:
+    finite = precision[np.isfinite(precision)]
+    if not len(finite) or not result.judged:
         return ""
-    start, end = (f"{10 * known[at]:.1f}" for at in (0, -1))
+    start, end = (f"{10 * finite[at]:.1f}" for at in (0, -1))
     every = "all queries" if queries is None else f"all {queries:,} queries"
     whose = "of the only query" if queries == 1 else f"mean over {every}"
     return f"Relevant among the ten nearest, {whose}: {start} at the start, {end} now."

@@ -90,8 +90,8 @@ def parallel_axes(lines: Sequence[RunRow]) -> list[ParallelAxis]:
     """The parameters in which the runs differ, then the scores; seeds are left out."""
     axes = [_axis(name, values) for name, values in differing_settings(lines).items() if name != SEED]
     scores = (("recall@10", {line.key: line.recall for line in lines}), ("mAP", {line.key: line.map for line in lines}))
-    for label, known in scores:
-        measured = {key: value for key, value in known.items() if value is not None}
+    for label, scores_by_run in scores:
+        measured = {key: value for key, value in scores_by_run.items() if value is not None}
         if len(set(measured.values())) > 1:
             axes.append(_axis(label, measured))
     return axes[-MOST_AXES:]

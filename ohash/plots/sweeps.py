@@ -63,17 +63,17 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
         name = names[rest] or label
-        known = np.isfinite(y)
-        band = sd[known] if np.isfinite(sd[known]).any() and len(drawn) <= MOST_BESIDE else None
+        finite = np.isfinite(y)
+        band = sd[finite] if np.isfinite(sd[finite]).any() and len(drawn) <= MOST_BESIDE else None
         common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
         width = theme.THICK if len(drawn) <= MOST_BESIDE else theme.NORMAL
         if not sweep.random:
             look_of_line: dict[str, Any] = {"dash": look.dash, "width": width, "spread": band, "listed": not beside}
-            line = Series(name, x[known], y[known], **look_of_line, **common)
+            line = Series(name, x[finite], y[finite], **look_of_line, **common)
             curves.append(replace(line, label=name) if beside else line)
-        notes = tuple(note(point, measure) for point, there in zip(some, known, strict=True) if there)
+        notes = tuple(note(point, measure) for point, there in zip(some, finite, strict=True) if there)
         listed = bool(sweep.random) and len(drawn) > 1
-        curves.append(Series(name, x[known], y[known], kind="points", listed=listed, notes=notes, **common))
+        curves.append(Series(name, x[finite], y[finite], kind="points", listed=listed, notes=notes, **common))
         for point in some:
             if any(point is one for one in best):
                 at = np.array([float(dict(point.at)[along])]), np.array([point.mean(measure)])
@@ -98,12 +98,12 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
 def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
     """One row per point, the best at the top: its mean as a dot, one standard deviation to either side as a line."""
     label, is_share = MEASURES[measure]
-    known = rows_of_dots(points, measure)
+    dots = rows_of_dots(points, measure)
     best = best_of(points, measure)
-    names = tuple(name_of(sweep, point, points) for point in known)
+    names = tuple(name_of(sweep, point, points) for point in dots)
     curves: list[Series] = []
-    looks = case_styles([_case(point.at) for point in known])
-    for row, (point, name, look) in enumerate(zip(known, names, looks, strict=True)):
+    looks = case_styles([_case(point.at) for point in dots])
+    for row, (point, name, look) in enumerate(zip(dots, names, looks, strict=True)):
         mean, sd, at = point.mean(measure), point.sd(measure), float(row)
         common: dict[str, Any] = {"role": look.role, "listed": False}
         if math.isfinite(sd):
@@ -114,10 +114,10 @@ def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
         curves.append(Series(name, np.array([mean]), np.array([at]), "points", notes=notes, **common))
     ends = share_limits(*(series.x for series in curves)) if is_share else (None, None)
     x = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
-    y = Axis("", lo=-0.6, hi=len(known) - 0.4, at=tuple(map(float, range(len(known)))), names=names)
-    title = f"{label} of {len(known)} points" + ended_text(sweep, points)
+    y = Axis("", lo=-0.6, hi=len(dots) - 0.4, at=tuple(map(float, range(len(dots)))), names=names)
+    title = f"{label} of {len(dots)} points" + ended_text(sweep, points)
     if set(sweep.axes) == {"method"}:
-        title = f"{label} of {len(known)} methods" + ended_text(sweep, points)
+        title = f"{label} of {len(dots)} methods" + ended_text(sweep, points)
     spread = ", the line is one standard deviation to either side" if any(len(one.x) > 1 for one in curves) else ""
     marked = _stars_text(sweep, points, best, measure)
     caption = f"{_average(points)}{spread}. Evaluated on validation queries.{marked}"
@@ -127,8 +127,8 @@ def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
 def rows_of_dots(points: Sequence[Point], measure: str) -> list[Point]:
     """The points in the order of the rows of `dots`, the lowest row first."""
     sign = -1 if measure in LOWER_IS_BETTER else 1
-    known = [point for point in points if math.isfinite(point.mean(measure))]
-    return sorted(known, key=lambda point: sign * point.mean(measure))
+    ranked = [point for point in points if math.isfinite(point.mean(measure))]
+    return sorted(ranked, key=lambda point: sign * point.mean(measure))
 
 
 def name_of(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
@@ -175,11 +175,11 @@ def names_of(groups: Sequence[Group], points: Sequence[Point]) -> dict[Place, st
 
 def _bits_text(points: Sequence[Point]) -> str:
     """The total bits of the codes of a line: a number, or a multiple of r."""
-    known = [(point.bits, getattr(point.cells[0].params.model, "r", 0)) for point in points if point.bits]
-    bits = {total for total, _ in known}
+    lengths = [(point.bits, getattr(point.cells[0].params.model, "r", 0)) for point in points if point.bits]
+    bits = {total for total, _ in lengths}
     if len(bits) == 1:
         return f"{bits.pop()} bits"
-    ratios = {total / r for total, r in known if r}
+    ratios = {total / r for total, r in lengths if r}
     return f"{ratios.pop():g} r bits" if len(ratios) == 1 and ratios != {1.0} else ""
 
 
@@ -270,14 +270,14 @@ def _stars_text(sweep: Sweep, points: Sequence[Point], best: Sequence[Point], me
     """What the stars mean; a group in which nothing has a rival yet has none."""
     if not best:
         return ""
-    known = [point for point in points if math.isfinite(point.mean(measure)) and point.outcome == "full"]
-    several = len({group_of(point.cells[0].params) for point in known}) > 1
+    ranked = [point for point in points if math.isfinite(point.mean(measure)) and point.outcome == "full"]
+    several = len({group_of(point.cells[0].params) for point in ranked}) > 1
     text = " The star is the best" if len(best) == 1 else " The stars are the best"
     if several:
         text += f" of {'its' if len(best) == 1 else 'each'} supervision and data set"
     if sweep.halving:
         text += f" of those that ran all {sweep.budgets[-1]:,} pairs"
-    if len({len(point.numbers) for point in known}) > 1:
+    if len({len(point.numbers) for point in ranked}) > 1:
         text += ", of the points with the most seeds so far"
     return f"{text}."
 
@@ -310,14 +310,15 @@ def _letter(key: str) -> str:
 
 
 def _axis(sweep: Sweep, key: str, values: list[float]) -> Axis:
-    known = sorted(values)
-    steps = [b / a for a, b in pairwise(known) if a > 0]
-    scale: Scale = "log" if steps and known[0] > 0 and known[-1] / known[0] >= 20 and min(steps) > 1.2 else "linear"
-    tiny = scale == "log" and known[0] < 1e-3
-    lo, hi = _with_room(known[0], known[-1], scale) if known and known[0] < known[-1] else (None, None)
-    gaps = [b - a for a, b in pairwise(known)] if scale == "linear" else [math.log(step) for step in steps]
-    apart = 1 < len(known) <= MOST_TICKS and min(gaps) >= CLOSEST * sum(gaps)
-    at = tuple(known) if apart else ()
+    ordered = sorted(values)
+    steps = [b / a for a, b in pairwise(ordered) if a > 0]
+    wide = bool(steps) and ordered[0] > 0 and ordered[-1] / ordered[0] >= 20 and min(steps) > 1.2
+    scale: Scale = "log" if wide else "linear"
+    tiny = scale == "log" and ordered[0] < 1e-3
+    lo, hi = _with_room(ordered[0], ordered[-1], scale) if ordered and ordered[0] < ordered[-1] else (None, None)
+    gaps = [b - a for a, b in pairwise(ordered)] if scale == "linear" else [math.log(step) for step in steps]
+    apart = 1 < len(ordered) <= MOST_TICKS and min(gaps) >= CLOSEST * sum(gaps)
+    at = tuple(ordered) if apart else ()
     return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number", at=at)
 
 

@@ -32,15 +32,15 @@ def drawable(series: Series, chart: Chart) -> Series:
     if chart.x.scale == "log":
         fine &= x >= (chart.x.lo or 0) * (1 - 1e-9)
         fine &= x > 0
-    known = np.isfinite(y)
+    kept = np.isfinite(y)
     if chart.y.scale == "log":
-        known &= y > 0
-    x, y, known = x[fine], y[fine], known[fine]
+        kept &= y > 0
+    x, y, kept = x[fine], y[fine], kept[fine]
     spread = None
     if series.spread is not None:
-        width = np.asarray(series.spread, np.float64)[fine][known]
+        width = np.asarray(series.spread, np.float64)[fine][kept]
         spread = np.where(np.isfinite(width), width, 0.0)
-    return _with(series, x[known], y[known], spread)
+    return _with(series, x[kept], y[kept], spread)
 
 
 def thin(series: Series, chart: Chart) -> Series:

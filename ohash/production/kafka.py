@@ -37,7 +37,7 @@ class KafkaSource:
 
     def seek(self, position: Position) -> None:
         """Read every partition from its offset."""
-        known = {int(number): int(offset) for number, offset in position.get("offsets", {}).items()}
+        offsets = {int(number): int(offset) for number, offset in position.get("offsets", {}).items()}
         try:
             topics = self._consumer.list_topics(self._topic, timeout=CONNECT_SECONDS).topics
         except self._kafka.KafkaException as error:
@@ -45,7 +45,7 @@ class KafkaSource:
         partitions = topics[self._topic].partitions
         if topics[self._topic].error is not None or not partitions:
             raise ValueError(f"the topic {self._topic!r} is not there: {topics[self._topic].error}")
-        self._offsets = {number: known.get(number, 0) for number in partitions}
+        self._offsets = {number: offsets.get(number, 0) for number in partitions}
         self._at_end, self._left = set(), []
         self._consumer.assign(
             [self._kafka.TopicPartition(self._topic, number, offset) for number, offset in self._offsets.items()]

@@ -90,8 +90,8 @@ class FileSource:
             self._offset = int(ends[-1])
         skipped = int(np.searchsorted(self._bad, self._offset))  # the lines before the last pair given out
         self._bad = self._bad[skipped:]
-        known = min(FIRST_BYTES, self._offset)
-        position = {"offset": self._offset, "known": known, "first": self._first(known)}
+        length = min(FIRST_BYTES, self._offset)
+        position = {"offset": self._offset, "known": length, "first": self._first(length)}
         return Batch(taken, position, skipped, ended and not len(self._triples))
 
     def _fill(self) -> bool:

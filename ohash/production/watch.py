@@ -131,8 +131,8 @@ def list_watched() -> list[FollowerStatus]:
     """All followers whose model is there, or that showed themselves today; the latest first."""
     keys = [file.stem for file in _file("").parent.glob("*.json")]
     every = [one for key in keys if (one := read_watched(key)) is not None]
-    known = [one for one in every if Path(one.path).exists() or one.age() < FORGOTTEN_SECONDS]
-    return sorted(known, key=lambda one: one.at, reverse=True)
+    recent = [one for one in every if Path(one.path).exists() or one.age() < FORGOTTEN_SECONDS]
+    return sorted(recent, key=lambda one: one.at, reverse=True)
 
 
 def arrays(columns: Columns) -> dict[str, Floats]:

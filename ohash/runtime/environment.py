@@ -35,12 +35,12 @@ def _cpu() -> str:
     except OSError:
         lines = []
     facts = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    known = facts.get("model name") or facts.get("cpu model")
-    if not known and "cpu part" in facts:  # ARM has numbers in place of a name, which LLVM knows
+    model = facts.get("model name") or facts.get("cpu model")
+    if not model and "cpu part" in facts:  # ARM has numbers in place of a name, which LLVM knows
         from llvmlite.binding import get_host_cpu_name  # noqa: PLC0415 (slow to import)
 
-        known = f"{platform.machine()} {get_host_cpu_name()}"
-    return known or platform.processor() or platform.machine()
+        model = f"{platform.machine()} {get_host_cpu_name()}"
+    return model or platform.processor() or platform.machine()
 
 
 def _commit() -> str:

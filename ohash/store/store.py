@@ -175,14 +175,14 @@ class Store:
 
     def _adopt(self) -> None:
         """Add files that the database misses, left by a process that died or by a damaged database."""
-        known = {key for (key,) in self.rows("SELECT key FROM runs")}
-        buried = {key for (key,) in self.rows("SELECT key FROM trash")} - known
+        keys = {key for (key,) in self.rows("SELECT key FROM runs")}
+        buried = {key for (key,) in self.rows("SELECT key FROM trash")} - keys
         trash.move_files(buried, self._traces, self._trash)  # a process died before it could
         if self.rows("SELECT 1 FROM trash WHERE deleted < ? LIMIT 1", time.time() - trash.KEPT_SECONDS):
             for key in self.transact(lambda db: trash.delete_expired(db, time.time())):
                 (self._trash / f"{key}.parquet").unlink(missing_ok=True)
         for file in sorted(self._traces.glob("*.parquet")):
-            if file.stem in known:
+            if file.stem in keys:
                 continue
             try:
                 values = read_values(file)

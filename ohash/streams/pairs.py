@@ -152,9 +152,9 @@ class PairStream:
             at += BLOCK_PAIRS
 
     def _block(self, b: int) -> Pairs:
-        known = self._blocks
-        if b in known:
-            return known[b]
+        blocks = self._blocks
+        if b in blocks:
+            return blocks[b]
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
         if isinstance(self.similarity, PairListSimilarity) and self.params.order in ("time", "once"):
             i, j, s = self.similarity.take_in_order(
@@ -174,7 +174,7 @@ class PairStream:
             i, j, s = self._mix(rng)
         if self.params.noise > 0:
             s = np.where(rng.random(len(s)) < self.params.noise, -s, s).astype(np.int8)
-        self._blocks = {**dict(list(known.items())[1 - KEPT_BLOCKS :]), b: (i, j, s)}
+        self._blocks = {**dict(list(blocks.items())[1 - KEPT_BLOCKS :]), b: (i, j, s)}
         return i, j, s
 
     def _mix(self, rng: np.random.Generator) -> Pairs:
@@ -190,10 +190,10 @@ class PairStream:
     def _class_block(self, rng: np.random.Generator, b: int) -> Pairs:
         """Class c joins at pair (c - 1) · period; two classes are present from the start."""
         t = np.arange(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
-        known = np.minimum(len(self._size), 2 + t // self.params.period)
+        classes = np.minimum(len(self._size), 2 + t // self.params.period)
         similar = rng.random(BLOCK_PAIRS) < self.similar_share
-        first = rng.integers(0, known)
-        other = rng.integers(0, known - 1)
+        first = rng.integers(0, classes)
+        other = rng.integers(0, classes - 1)
         second = np.where(similar, first, other + (other >= first))
         at = (rng.random(BLOCK_PAIRS) * self._size[first]).astype(np.int64)
         to = (rng.random(BLOCK_PAIRS) * (self._size[second] - similar)).astype(np.int64)

@@ -95,11 +95,11 @@ def estimate_cost(
 ) -> CostEstimate:
     """The cost of the cells that are not finished; `seconds` of cells that were timed before, by key."""
     timed = seconds or {}
-    known = store.values(cell.key for cell in cells)
+    results = store.values(cell.key for cell in cells)
     finished: dict[tuple[Family, int], list[tuple[int, float]]] = {}
     left: list[Cell] = []
     for cell in cells:
-        values = known.get(cell.key)
+        values = results.get(cell.key)
         if values is not None and values["state"] == "done":
             kind = (_family(cell.params), _size(cell.params))
             finished.setdefault(kind, []).append((cell.params.run.pairs, values["seconds"]))

@@ -115,9 +115,9 @@ class SweepExecution:
         done = self.store.done()
         keys = list(self._cells)
         if self.sweep.halving:
-            known = self.store.values(keys)
-            keys = [cell.key for one in open_rounds(self.sweep, known, self.errors.keys()) for cell in one.cells]
-            self.progress.total = len(planned_cells(self.sweep, known))
+            results = self.store.values(keys)
+            keys = [cell.key for one in open_rounds(self.sweep, results, self.errors.keys()) for cell in one.cells]
+            self.progress.total = len(planned_cells(self.sweep, results))
         self.progress.done = sum(key in done for key in keys)
         return [key for key in keys if key not in done and key not in self.errors]
 

@@ -52,7 +52,7 @@ def group_of(params: ExperimentParams) -> str:
     return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 
-def open_rounds(sweep: Sweep, known: Mapping[str, dict[str, Any]], failed: Set[str] | None = None) -> list[Round]:
+def open_rounds(sweep: Sweep, results: Mapping[str, dict[str, Any]], failed: Set[str] | None = None) -> list[Round]:
     """The rounds up to the first that is not over; all cells in one round without halving.
 
     `known` are the stored values by key. A cell has ended if it is done or among `failed` (default: stored as failed).
@@ -60,8 +60,8 @@ def open_rounds(sweep: Sweep, known: Mapping[str, dict[str, Any]], failed: Set[s
     settings = list(sweep.by_point())
     if not sweep.halving:
         return [Round(0, tuple(settings), over=False)]
-    ended = {key for key, values in known.items() if values["state"] == "done"}
-    ended |= {key for key, values in known.items() if values["state"] == "error"} if failed is None else failed
+    ended = {key for key, values in results.items() if values["state"] == "done"}
+    ended |= {key for key, values in results.items() if values["state"] == "error"} if failed is None else failed
     taking_part = {_without_pairs(at) for at, _ in settings}
     rounds: list[Round] = []
     for pairs in sweep.budgets:
@@ -70,7 +70,7 @@ def open_rounds(sweep: Sweep, known: Mapping[str, dict[str, Any]], failed: Set[s
         rounds.append(Round(pairs, tuple(here), over))
         if not over:
             break
-        taking_part = {_without_pairs(at) for at, _ in _best(here, known, int(dict(sweep.halving)["factor"]))}
+        taking_part = {_without_pairs(at) for at, _ in _best(here, results, int(dict(sweep.halving)["factor"]))}
     return rounds
 
 
@@ -89,9 +89,9 @@ def outcomes(sweep: Sweep, rounds: list[Round]) -> dict[Values, Outcome]:
     return result
 
 
-def planned_cells(sweep: Sweep, known: Mapping[str, dict[str, Any]] | None = None) -> list[Cell]:
+def planned_cells(sweep: Sweep, results: Mapping[str, dict[str, Any]] | None = None) -> list[Cell]:
     """The cells that run: of open rounds those that take part, of later ones as many; the first stand for the best."""
-    rounds = open_rounds(sweep, known or {})
+    rounds = open_rounds(sweep, results or {})
     cells = [cell for one in rounds for cell in one.cells]
     here, everyone = list(rounds[-1].settings), dict(sweep.by_point())
     for pairs in sweep.budgets[len(rounds) :]:
@@ -119,7 +119,7 @@ def summary(sweep: Sweep, rounds: list[Round]) -> str:
     )
 
 
-def _best(settings: list[Setting], known: Mapping[str, dict[str, Any]], factor: int) -> list[Setting]:
+def _best(settings: list[Setting], results: Mapping[str, dict[str, Any]], factor: int) -> list[Setting]:
     """The best 1 / factor of each group, at least one, in the order of the sweep; equals by that order, too.
 
     A setting with a failed cell has no mean of all its seeds, and does not go on. Nothing known: as many, the first.
@@ -129,13 +129,13 @@ def _best(settings: list[Setting], known: Mapping[str, dict[str, Any]], factor: 
         groups.setdefault(group_of(setting[1][0].params), []).append(setting)
     best = []
     for group in groups.values():
-        ranked = sorted(group, key=lambda setting: -_mean(setting[1], known))[: max(1, len(group) // factor)]
-        best += [setting for setting in ranked if not known or np.isfinite(_mean(setting[1], known))]
+        ranked = sorted(group, key=lambda setting: -_mean(setting[1], results))[: max(1, len(group) // factor)]
+        best += [setting for setting in ranked if not results or np.isfinite(_mean(setting[1], results))]
     return [setting for setting in settings if any(setting is one for one in best)]
 
 
-def _mean(cells: list[Cell], known: Mapping[str, dict[str, Any]]) -> float:
-    scores = [known.get(cell.key, {}).get("scores/validation", {}).get("map", np.nan) for cell in cells]
+def _mean(cells: list[Cell], results: Mapping[str, dict[str, Any]]) -> float:
+    scores = [results.get(cell.key, {}).get("scores/validation", {}).get("map", np.nan) for cell in cells]
     mean = float(np.mean(scores))
     return mean if np.isfinite(mean) else -np.inf
 

@@ -39,11 +39,11 @@ def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
         rivals = [point for point in group if math.isfinite(point.mean(measure))]
         full = [point for point in rivals if point.outcome == "full"]
         most = max((len(point.numbers) for point in full), default=0)
-        known = [point for point in full if len(point.numbers) == most]
+        ranked = [point for point in full if len(point.numbers) == most]
         sign = -1 if measure in LOWER_IS_BETTER else 1
-        if known and len(known) + len(rivals) - len(full) > 1:
-            highest = max(sign * point.mean(measure) for point in known)
-            best += [point for point in known if sign * point.mean(measure) == highest]
+        if ranked and len(ranked) + len(rivals) - len(full) > 1:
+            highest = max(sign * point.mean(measure) for point in ranked)
+            best += [point for point in ranked if sign * point.mean(measure) == highest]
     return best
 
 
@@ -55,18 +55,18 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
     for that: its values are put in four bins, and what bins explain by chance is subtracted. Empty for too few points.
     Of successive halving it is the first round: only there all settings took part, with the same number of pairs.
     """
-    known = [point for point in points if math.isfinite(point.mean(measure))]
+    scored = [point for point in points if math.isfinite(point.mean(measure))]
     if sweep.halving:
-        known = [point for point in known if dict(point.at)["pairs"] == sweep.budgets[0]]
+        scored = [point for point in scored if dict(point.at)["pairs"] == sweep.budgets[0]]
     axes = [key for key in sweep.axes if key != "pairs" or not sweep.halving]
-    y = np.array([point.mean(measure) for point in known])
-    if len(known) < LEAST_POINTS or len(axes) < 2 or not y.std() > 0:
+    y = np.array([point.mean(measure) for point in scored])
+    if len(scored) < LEAST_POINTS or len(axes) < 2 or not y.std() > 0:
         return {}
     drawn = dict(sweep.random)
     shares: dict[str, float] = {}
     seen: set[tuple[int, ...]] = set()
     for key in axes:
-        values = [dict(point.at).get(key) for point in known]
+        values = [dict(point.at).get(key) for point in scored]
         groups = _bins(values) if key in drawn and len(set(values)) > BINS else [repr(value) for value in values]
         parts = tuple(groups.index(name) for name in groups)
         if parts not in seen:  # what always changes with another parameter, such as T with the method, is that one
@@ -99,15 +99,16 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
 
     Of successive halving a row is a setting with the most pairs it ran.
     """
-    known = [point for point in points if (point.numbers or point.failed) and point.outcome != "continued"]
-    best = {id(point) for point in best_of(known)}
+    candidates = [point for point in points if (point.numbers or point.failed) and point.outcome != "continued"]
+    best = {id(point) for point in best_of(candidates)}
     if sweep.halving:
-        known = sorted(known, key=lambda point: -dict(point.at)["pairs"])
-    shown = known
-    if len(known) > MOST_ROWS:
-        shown = sorted(known, key=lambda point: (not point.numbers, point.outcome != "full", -point.mean()))[:MOST_ROWS]
+        candidates = sorted(candidates, key=lambda point: -dict(point.at)["pairs"])
+    shown = candidates
+    if len(candidates) > MOST_ROWS:
+        shown = sorted(candidates, key=lambda point: (not point.numbers, point.outcome != "full", -point.mean()))
+        shown = shown[:MOST_ROWS]
     keys = list(sweep.axes)
-    bits = ["bits"] if bits_differ_from_r(known) else []
+    bits = ["bits"] if bits_differ_from_r(candidates) else []
     rows = []
     for point in shown:
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
@@ -120,7 +121,7 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
     header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", "mAP", "recall@10"]
     cells = [cell.params for cell in sweep.cells]
     data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
-    few = f" The best {len(shown)} of {len(known)} points." if len(shown) < len(known) else ""
+    few = f" The best {len(shown)} of {len(candidates)} points." if len(shown) < len(candidates) else ""
     if sweep.halving:
         few += (
             f" Successive halving: rows with fewer than {sweep.budgets[-1]:,} pairs were stopped early and are not "

@@ -74,12 +74,12 @@ def bits_differ_from_r(points: Sequence[Point]) -> bool:
 
 def collect_points(sweep: Sweep, store: Store) -> list[Point]:
     """Every point of a sweep with its results so far; with successive halving, those of the rounds that are open."""
-    known = store.values(cell.key for cell in sweep.cells)
-    rounds = open_rounds(sweep, known)
+    results = store.values(cell.key for cell in sweep.cells)
+    rounds = open_rounds(sweep, results)
     became = outcomes(sweep, rounds)
     points = []
     for at, cells in (setting for one in rounds for setting in one.settings):
-        stored = [known[cell.key] for cell in cells if cell.key in known]
+        stored = [results[cell.key] for cell in cells if cell.key in results]
         numbers = tuple(_numbers(values) for values in stored if values["state"] == "done")
         failed = sum(values["state"] == "error" for values in stored)
         points.append(Point(at, tuple(cells), numbers, failed, became[at]))
@@ -117,13 +117,13 @@ def halving_text(sweep: Sweep, store: Store) -> str:
 
 def to_csv(sweep: Sweep, store: Store) -> str:
     """One row per cell, finished or not; an empty field means "not measured". `map_test` is mAP on test queries."""
-    known = store.values(cell.key for cell in sweep.cells)
-    rounds = open_rounds(sweep, known)
+    results = store.values(cell.key for cell in sweep.cells)
+    rounds = open_rounds(sweep, results)
     became = outcomes(sweep, rounds)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
     rows = []
     for cell in (cell for one in rounds for cell in one.cells):
-        values = known.get(cell.key, {"state": "waiting", "numbers": {}})
+        values = results.get(cell.key, {"state": "waiting", "numbers": {}})
         numbers, settings = _numbers(values), dict(cell.at)
         row = {"run": cell.key, **{name: settings.get(name, "") for name in names}}
         row |= {"seed": cell.params.seed, "state": values["state"]}
@@ -201,10 +201,10 @@ def place_text(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
     return (", ".join(f"{name} = {value}" for name, value in point.at) or sweep.name) + bits
 
 
-def best_points(sweep: Sweep, store: Store, known: list[Point] | None = None) -> list[BestPoint]:
+def best_points(sweep: Sweep, store: Store, points: list[Point] | None = None) -> list[BestPoint]:
     """The best point of each data set, truth and supervision, across which mAP is not comparable."""
     groups: dict[str, list[Point]] = {}
-    for point in collect_points(sweep, store) if known is None else known:
+    for point in collect_points(sweep, store) if points is None else points:
         groups.setdefault(group_of(point.cells[0].params), []).append(point)
     best = [(name, best_point(store, group)) for name, group in groups.items()]
     return [replace(one, group=name if len(groups) > 1 else "") for name, one in best if one is not None]

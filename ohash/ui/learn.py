@@ -47,8 +47,8 @@ def show_scenes(session: Session) -> None:
 
 def start_of(session: Session) -> str:
     """The link of the lesson that is presented, unless the address already says more."""
-    known = {f"{SCENE}{number}": one.link for number, one in enumerate(_readable_lessons(), start=1)}
-    return known.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
+    links = {f"{SCENE}{number}": one.link for number, one in enumerate(_readable_lessons(), start=1)}
+    return links.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
 
 
 def on_stage() -> dict[str, dict[str, object]]:

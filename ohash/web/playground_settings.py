@@ -76,8 +76,8 @@ def _check_change(change: str) -> None:
     """Such as "120:beta:0.55" or "120:erase:7"."""
     at, _, rest = change.partition(":")
     name, _, text = rest.partition(":")
-    known = name in LIVE or (name in EDITS and re.fullmatch(EDITS[name], text, re.ASCII))
-    if not re.fullmatch(r"\d+", at, re.ASCII) or not known:
+    is_setting = name in LIVE or (name in EDITS and re.fullmatch(EDITS[name], text, re.ASCII))
+    if not re.fullmatch(r"\d+", at, re.ASCII) or not is_setting:
         raise ValueError(f"a change must be PAIR:{'|'.join(LIVE)}:VALUE or an edit of the points, got {change[:40]!r}")
     if name in LIVE:
         check_setting(name, _value(text))

@@ -61,8 +61,8 @@ class Results:
         file, parts = Path(file), {row.part for row in self.rows}
         earlier: list[Result] = []
         if file.exists():
-            machine, known = read_record(file)
-            earlier = [row for row in known if row.part not in parts and machine["cpu"] == environment()["cpu"]]
+            machine, rows = read_record(file)
+            earlier = [row for row in rows if row.part not in parts and machine["cpu"] == environment()["cpu"]]
         record = {"machine": environment(), "results": [asdict(row) for row in (*earlier, *self.rows)]}
         write_file(file, json.dumps(record, indent=1) + "\n")
 

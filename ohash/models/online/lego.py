@@ -130,9 +130,9 @@ class LEGO(PairLearner):
     def _prepare_centred(self, rows: Reals) -> None:
         squares = np.einsum("nd,nd->n", rows, rows)
         distances = np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0)
-        known = distances[np.triu_indices(len(rows), 1)]
-        if known.size:
-            self._targets = np.percentile(known, [self.params.near, self.params.far])
+        pairwise = distances[np.triu_indices(len(rows), 1)]
+        if pairwise.size:
+            self._targets = np.percentile(pairwise, [self.params.near, self.params.far])
 
     def _learn_pair_block(self, x_i: Reals, x_j: Reals, s: Signs, D_h: Counts, updated: Flags) -> None:
         if np.isnan(self._targets).any():

@@ -112,8 +112,8 @@ def current(now: Snapshot) -> Parameters:
 
 def title_of(now: Snapshot) -> str:
     """The method's name; its key where the method is unknown here."""
-    known = registry.hashers()
-    return known[now.params.method].title if now.params.method in known else now.params.method
+    hashers = registry.hashers()
+    return hashers[now.params.method].title if now.params.method in hashers else now.params.method
 
 
 def empty_chart(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:

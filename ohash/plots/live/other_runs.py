@@ -163,10 +163,10 @@ def _differences(chart: Chart, ours: Series, theirs: Series, name: str) -> list[
     if chart.y.scale == "log" or not len(theirs.x):
         return []
     x, values = np.asarray(theirs.x, np.float64), np.asarray(theirs.y, np.float64)
-    known = np.isfinite(values)
-    if not known.any():
+    finite = np.isfinite(values)
+    if not finite.any():
         return []
     outside = 0.0 if ours.kind == "step" else np.nan  # beyond a histogram there is nothing
-    at = np.interp(np.asarray(ours.x, np.float64), x[known], values[known], left=outside, right=outside)
+    at = np.interp(np.asarray(ours.x, np.float64), x[finite], values[finite], left=outside, right=outside)
     title = f"{ours.name}: difference from {name}" if ours.kind == "step" else f"difference from {name}"
     return [replace(ours, name=title, y=ours.y - at, opacity=0.0, fill=0.0, width=0.0, listed=False, spread=None)]

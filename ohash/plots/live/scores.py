@@ -269,8 +269,8 @@ def _edges(one: Series) -> list[Floats]:
     """The lower and the upper edge of the band around a curve, if it has one."""
     if one.spread is None:
         return []
-    known = np.isfinite(one.y) & np.isfinite(one.spread)
-    y, spread = np.asarray(one.y)[known], one.spread[known]
+    finite = np.isfinite(one.y) & np.isfinite(one.spread)
+    y, spread = np.asarray(one.y)[finite], one.spread[finite]
     return [y - spread, y + spread]
 
 

@@ -291,8 +291,8 @@ def heat_to_svg(heat: HeatMap, *, width: float = 88, height: float = 58, size: f
     """A heat map for print: the number in every cell, the best framed."""
     w, h, ground = width / POINT, height / POINT, theme.ground(dark)
     title = _wrap(heat.title, (w - size) / (layout.CHARACTER * size * 1.1))
-    texts, known = heat.texts(), heat.z[np.isfinite(heat.z)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    texts, finite = heat.texts(), heat.z[np.isfinite(heat.z)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     left = max(layout.text_width(name, size) for name in heat.y) + 2.4 * size
     top, right, bottom = size * (1.0 + 1.4 * len(title)), w - 0.8 * size, h - 3.4 * size
     wide, tall = (right - left) / len(heat.x), (bottom - top) / len(heat.y)

@@ -172,8 +172,8 @@ def role_by_names(names: list[str]) -> Role:
     for names_of_rows in PAIR_COLUMNS:
         if set(names_of_rows) <= set(lower) and set(lower) - set(names_of_rows) <= set(OTHER_PAIR_COLUMNS):
             return "pairs"
-    known = set(lower) <= {*LABEL_NAMES, *ID_NAMES}
-    return "labels" if known and set(lower) & set(LABEL_NAMES) else "vectors"
+    only_labels = set(lower) <= {*LABEL_NAMES, *ID_NAMES}
+    return "labels" if only_labels and set(lower) & set(LABEL_NAMES) else "vectors"
 
 
 def _role_of_array(source: Source) -> Role:

@@ -98,25 +98,25 @@ def _read_clicks(
             _refuse_unknown(clicks, source, kind, named, (named < 0) | (named >= len(table.X)), "row numbers from 0")
         else:
             named = column.astype(np.str_)
-            known = f"ids such as {str(table.ids[0])!r}"
-            _refuse_unknown(clicks, source, kind, named, ~np.isin(named, table.ids), known)
+            example = f"ids such as {str(table.ids[0])!r}"
+            _refuse_unknown(clicks, source, kind, named, ~np.isin(named, table.ids), example)
         sides.append(named)
     return *sides, *rest
 
 
-def _refuse_unknown(clicks: Source, source: Source, kind: str, named: Array, unknown: Array, known: str) -> None:
+def _refuse_unknown(clicks: Source, source: Source, kind: str, named: Array, unknown: Array, example: str) -> None:
     """Refuse rows that name what is not there; say how many, and which comes first."""
     if not unknown.any():
         return
     first = str(named[unknown][0])
     if unknown.all():
         raise BadFileError(
-            f"{clicks.name} must name {known} of {source.name} as {kind}, and no row does: the first names {first!r}; "
-            "are these files of one data set?"
+            f"{clicks.name} must name {example} of {source.name} as {kind}, and no row does: the first names "
+            f"{first!r}; are these files of one data set?"
         )
     different = len(np.unique(named[unknown]))
     raise BadFileError(
-        f"{clicks.name} must name {known} of {source.name} as {kind}: {int(unknown.sum()):,} of {len(named):,} rows "
+        f"{clicks.name} must name {example} of {source.name} as {kind}: {int(unknown.sum()):,} of {len(named):,} rows "
         f"name {different:,} that are not there, the first is {first!r}; leave those rows out"
     )
 
@@ -146,12 +146,12 @@ def join_labels(docs: Table, queries: Table) -> SideLabels:
         return SideLabels(np.concatenate([labels for labels, _ in sides]).astype(bool))
     names = sorted({*sides[0][1], *sides[1][1]}, key=class_order)
     if not set(sides[0][1]) & set(sides[1][1]):
-        first = [str(known[0]) for _, known in sides]
+        first = [str(classes[0]) for _, classes in sides]
         return SideLabels(note=f"{both} they share no class: the first are {first[0]!r} and {first[1]!r}")
     if len(names) == 1:
         return SideLabels(note=f"{both} every row has the class {names[0]!r}")
     place = {name: at for at, name in enumerate(names)}
-    codes = [np.array([place[name] for name in known], np.int64)[labels] for labels, known in sides]
+    codes = [np.array([place[name] for name in classes], np.int64)[labels] for labels, classes in sides]
     return SideLabels(np.concatenate(codes), tuple(names))
 
 

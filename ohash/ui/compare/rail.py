@@ -88,9 +88,9 @@ def choose_data(session: Session, now: Comparison) -> None:
 
 
 def _choose_methods(session: Session, now: Comparison) -> None:
-    known = methods.hashers()
+    hashers = methods.hashers()
     texts = [entry.text() for entry in now.entries]
-    rest = sorted(known, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), known[key].title))
+    rest = sorted(hashers, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), hashers[key].title))
     names = dict(zip(texts, now.names, strict=True))
 
     def describe(text: str) -> str:

@@ -115,13 +115,13 @@ def _samples(dataset: Dataset, overview: Overview) -> None:
     few = min(SAMPLE_COLUMNS, dataset.d)
     st.markdown("**Sample rows**" + (f", first {few} of {dataset.d:,} columns" if few < dataset.d else ""))
     values = gather(dataset.X, rows)[:, :few]
-    known = int(dataset.labels is not None or dataset.tracks is not None)
+    label_columns = int(dataset.labels is not None or dataset.tracks is not None)
     table = [
-        [f"{row:,}", *[item_label(dataset, int(row))][:known], *(f"{value:.3g}" for value in line)]
+        [f"{row:,}", *[item_label(dataset, int(row))][:label_columns], *(f"{value:.3g}" for value in line)]
         for row, line in zip(rows, values, strict=True)
     ]
-    header = ["row", *["label"][:known], *(str(column) for column in range(few))]
-    st.html(items.table_html(header, table, numbers=frozenset({0, *range(1 + known, 1 + known + few)})))
+    header = ["row", *["label"][:label_columns], *(str(column) for column in range(few))]
+    st.html(items.table_html(header, table, numbers=frozenset({0, *range(1 + label_columns, 1 + label_columns + few)})))
 
 
 def _similarity(key: str, dataset: Dataset) -> None:

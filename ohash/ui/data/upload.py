@@ -155,8 +155,8 @@ def panel(session: Session) -> None:
     wanted = "" if linked is None else linked.content
     request = st.empty()
     if wanted and wanted not in session.own:
-        known = uploads.name_of(wanted)
-        file = f"the file {known}" if known else "an uploaded file"
+        title = uploads.name_of(wanted)
+        file = f"the file {title}" if title else "an uploaded file"
         request.info(
             f"The link you opened needs {escape_markdown(file)} with fingerprint {escape_markdown(wanted)}. Upload "
             "that file here, with its labels or pairs if it had any.",

@@ -76,8 +76,8 @@ def _score(title: str, now: Snapshot, column: str) -> str:
         return _entry(title, _number(value))
     sure = f"<i>{_interval_text(value, error)}</i>" if math.isfinite(error) else ""
     change, _, plus_minus = change_text(n, column).partition(" ")
-    known = now.t and math.isfinite(n.get(f"{column}_change_error", math.nan))
-    gain = f"<em>{change}{f' {plus_minus}' if known else ''} since the start</em>"
+    has_error = now.t and math.isfinite(n.get(f"{column}_change_error", math.nan))
+    gain = f"<em>{change}{f' {plus_minus}' if has_error else ''} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
 
 
@@ -98,10 +98,10 @@ def _interval(now: Snapshot) -> str:
     n = now.numbers
     shown = "hit_10" if now.similar_by in CLICKS else "map", "recall_10"
     scores = ((n.get(column, math.nan), n.get(f"{column}_error", math.nan)) for column in shown)
-    known = [(value, error) for value, error in scores if math.isfinite(error)]
-    if not known:
+    intervals = [(value, error) for value, error in scores if math.isfinite(error)]
+    if not intervals:
         return ""
-    ranges = "Ranges, " if any(_interval_text(value, error).startswith("(") for value, error in known) else ""
+    ranges = "Ranges, " if any(_interval_text(value, error).startswith("(") for value, error in intervals) else ""
     queries = f"{n['queries']:,.0f} " if "queries" in n else ""
     test = "; of test scores, over the test queries" if any(_test(n, column) for column in shown) else ""
     judged_by = now.params.run.judged_by

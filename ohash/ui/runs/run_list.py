@@ -134,10 +134,10 @@ def _over_seeds(scores: list[float | None]) -> str:
     >>> _over_seeds([0.5, 0.7]), _over_seeds([0.5]), _over_seeds([None])
     ('0.600 ± 0.141', '0.500', '–')
     """
-    known = np.array([score for score in scores if score is not None])
-    if len(known) > 1:
-        return SPREAD.format(known.mean(), known.std(ddof=1))
-    return f"{known[0]:.3f}" if len(known) else "–"
+    finite = np.array([score for score in scores if score is not None])
+    if len(finite) > 1:
+        return SPREAD.format(finite.mean(), finite.std(ddof=1))
+    return f"{finite[0]:.3f}" if len(finite) else "–"
 
 
 def _select(session: Session, keys: list[str], rows: dict[str, int], frame: pd.DataFrame, kind: str) -> list[int]:

@@ -20,9 +20,9 @@ def runner(session: Session) -> AdviceRunner:
     """The runner of the session's question, started if there is none; a finished one is kept."""
     if session.advice is None:
         session.advice = default_question(session)
-    known = session.advice_runner
-    if known is not None and known.params == session.advice and known.state == "done":
-        return known
+    latest = session.advice_runner
+    if latest is not None and latest.params == session.advice and latest.state == "done":
+        return latest
     lease = hub().lease(session.id)
     if lease.runner is None or lease.runner.params != session.advice:
         session.advice_runner = AdviceRunner(session.advice, own_data.dataset_of(session, session.advice))

@@ -104,20 +104,20 @@ class Broadcast:
 
     async def latest(self, switches: ChartSwitches) -> Picture | None:
         """A picture of this moment or of a moment ago; all who ask for it at the same time wait for one drawing."""
-        known = self._pictures.get(switches)
-        if known is not None and self._clock() - known.at < 0.9 * self.interval:
-            return known
+        picture = self._pictures.get(switches)
+        if picture is not None and self._clock() - picture.at < 0.9 * self.interval:
+            return picture
         if switches not in self._drawing:
             self._drawing[switches] = asyncio.create_task(run_in_threadpool(self._picture, switches))
             self._drawing[switches].add_done_callback(lambda _: self._drawing.pop(switches))
         return await asyncio.shield(self._drawing[switches])
 
     def _picture(self, switches: ChartSwitches) -> Picture | None:
-        now, start, known = self._newest(), time.thread_time(), self._pictures.get(switches)
+        now, start, previous = self._newest(), time.thread_time(), self._pictures.get(switches)
         if now is None:
             return None
-        if known is not None and known.seq == now.seq:
-            picture = replace(known, at=self._clock())
+        if previous is not None and previous.seq == now.seq:
+            picture = replace(previous, at=self._clock())
         else:
             message = {"seq": now.seq, "html": self._draw(now, switches), "wait": round(1000 * self.interval)}
             picture = Picture(now.seq, gzip.compress(json.dumps(message).encode(), 4), self._clock())

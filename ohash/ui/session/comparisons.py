@@ -24,9 +24,9 @@ def runner(session: Session) -> ComparisonRunner:
     """The runner of the session's comparison, started if there is none; a finished one is kept."""
     if session.comparison is None:
         session.comparison = default_comparison(session, session.params.dataset, session.params.content)
-    known = session.comparison_runner
-    if known is not None and known.comparison == session.comparison and known.state == "done":
-        return known
+    latest = session.comparison_runner
+    if latest is not None and latest.comparison == session.comparison and latest.state == "done":
+        return latest
     lease = hub().lease(session.id)
     if lease.runner is None or lease.runner.comparison != session.comparison:
         own = own_data.dataset_of(session, session.comparison)

@@ -92,9 +92,9 @@ def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) ->
 def restore(session: Session) -> None:
     """After a reload: the data of the link, if this browser has uploaded them since the server was started."""
     named = missing(session)
-    known = None if named is None else uploads.find_upload(named.content)
-    if named is not None and known is not None:
-        session.own[named.content], session.files[named.content] = known
+    upload = None if named is None else uploads.find_upload(named.content)
+    if named is not None and upload is not None:
+        session.own[named.content], session.files[named.content] = upload
 
 
 def add_command_line_data(session: Session, *, first: bool) -> None:

@@ -84,13 +84,13 @@ class AllRuns:
         if not is_owner():
             return self._tab.list()
         stored = self._store.list()[-MAX_LISTED:]
-        known = {line.key for line in stored}
-        if self._tab.live_key() in known:
-            known.add(LIVE)
+        keys = {line.key for line in stored}
+        if self._tab.live_key() in keys:
+            keys.add(LIVE)
         sweeps = _sweep_names(str(self._store.folder), self._store)
         named = [replace(line, origin=sweeps.get(line.key, line.origin)) for line in stored]
         return [replace(line, state=f"{line.state}, {SAVED}") for line in named] + [
-            line for line in self._tab.list() if line.key not in known
+            line for line in self._tab.list() if line.key not in keys
         ]
 
     def get(self, key: str) -> Snapshot:

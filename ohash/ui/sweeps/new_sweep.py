@@ -58,10 +58,10 @@ def build(session: Session) -> Sweep | None:
         return None
     own = loaded if key.startswith(f"{OWN}:") else None
     dataset = key if own is None else OWN
-    known = methods.hashers()
+    hashers = methods.hashers()
     chosen = right.multiselect(
-        "Methods", sorted(known, key=lambda key: (key not in ("oh", "mmoh"), key)), [session.params.method],
-        key="sweep_methods", format_func=lambda key: known[key].title, max_selections=6,
+        "Methods", sorted(hashers, key=lambda key: (key not in ("oh", "mmoh"), key)), [session.params.method],
+        key="sweep_methods", format_func=lambda key: hashers[key].title, max_selections=6,
     )  # fmt: skip
     if not chosen:
         st.caption("Choose at least one method.")
@@ -87,7 +87,7 @@ def build(session: Session) -> Sweep | None:
     seeds = middle.number_input(
         "Seeds", 1, 20, 2, key="sweep_seeds", help="The number of runs per point. Their spread shows how much is noise."
     )  # fmt: skip
-    titles_chosen = ", ".join(known[key].title for key in chosen)
+    titles_chosen = ", ".join(hashers[key].title for key in chosen)
     suggested = (" × ".join(varied) or (titles_chosen if len(chosen) > 1 else "one point"))[:60]
     name = right.text_input("Name", key="sweep_name", placeholder=suggested, max_chars=60).strip() or suggested
     halving = _halving(int(pairs)) if varied else {}

@@ -40,28 +40,28 @@ WATCH_SECONDS = 2.0
 
 def choose(store: Store) -> Sweep | None:
     """The sweep to show: the one in the address, else a running one, else the newest; None for a new one."""
-    known = list_sweeps(store)
+    sweeps = list_sweeps(store)
     shared = shared_sweep()
     wanted = st.query_params.get("sweep", "")
     if shared is not None:
-        known[shared.key], wanted = shared, shared.key
-    if wanted not in known and wanted != NEW:
+        sweeps[shared.key], wanted = shared, shared.key
+    if wanted not in sweeps and wanted != NEW:
         if wanted:
             st.warning(
                 f"There is no sweep {_escape(wanted[:40])} here; it may have been deleted.", icon=":material/info:"
             )
-        alive = [key for key, now in activity(store).items() if now.alive and key in known]
-        wanted = alive[-1] if alive else next(reversed(known), NEW)
-    chosen = _pick(known, wanted) if known else NEW
+        alive = [key for key, now in activity(store).items() if now.alive and key in sweeps]
+        wanted = alive[-1] if alive else next(reversed(sweeps), NEW)
+    chosen = _pick(sweeps, wanted) if sweeps else NEW
     if (st.query_params.to_dict() != {"sweep": chosen} and shared is None) or chosen != wanted:
         st.query_params.from_dict({"sweep": chosen})
-    return known.get(chosen)
+    return sweeps.get(chosen)
 
 
-def _pick(known: dict[str, Sweep], wanted: str) -> str:
+def _pick(sweeps: dict[str, Sweep], wanted: str) -> str:
     """The list of sweeps, and a button for a new one."""
-    order = list(reversed(known))
-    titles = distinct({key: _title(known[key]) for key in order})
+    order = list(reversed(sweeps))
+    titles = distinct({key: _title(sweeps[key]) for key in order})
     with st.container(horizontal=True, vertical_alignment="bottom", key="sweep_picker"):
         chosen = st.selectbox(
             "Sweep", order, None if wanted == NEW else order.index(wanted), key=f"sweep_choice_{len(order)}_{wanted}",

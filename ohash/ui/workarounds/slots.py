@@ -49,12 +49,12 @@ def slot(name: str, value: object, options: Sequence[Any] = ()) -> Slot:
 
     With other options, or after a visit to another page, Streamlit has forgotten its value: it is new, too.
     """
-    known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
-    last, offered = known.get(name), tuple(options)
+    slots: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+    last, offered = slots.get(name), tuple(options)
     if last is None or last.shown != value or last.options != offered or last.key not in st.session_state:
         generation = 0 if last is None else last.generation + 1
-        known[name] = Slot(name, generation, value, value, offered)
-    return known[name]
+        slots[name] = Slot(name, generation, value, value, offered)
+    return slots[name]
 
 
 def distinct(titles: Mapping[str, str]) -> dict[str, str]:
@@ -79,11 +79,11 @@ def on_choice(widget: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
     """
 
     def change() -> None:
-        known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
-        current = known.get(widget.name, widget)
+        slots: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+        current = slots.get(widget.name, widget)
         if current.key == widget.key:
             value = st.session_state[widget.key]
-            known[widget.name] = replace(current, shown=value)
+            slots[widget.name] = replace(current, shown=value)
             act(value)
 
     return change
