@@ -129,7 +129,7 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         parts.append(text + _as_good_online(snapshot, online, {code: code.truth for code in rivals}))
         parts.append(_price(snapshot, best, online))
     elif online is best:
-        parts.append("It learns online")
+        parts.append(f"{snapshot.names[best.entry]} learns online")
     if math.isfinite(snapshot.floats):
         parts.append(
             f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_against_floats(floats)}"
@@ -211,7 +211,7 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     if equals and tied_learners:
         parts.append(f"Of these, {join_names(tied_learners)} learn{'s' * (len(tied_learners) == 1)} online")
     elif online is best:
-        parts.append("It learns online")
+        parts.append(f"{snapshot.names[best.entry]} learns online")
     elif online is not None:
         followed, kept = shares[online.entry]
         name = _name(snapshot, online)

@@ -124,7 +124,7 @@ def test_a_code_without_supervision_is_named_if_it_is_best():
 
 def test_the_best_that_learns_online_is_not_named_twice():
     text = sentences(snapshot({"oh": 0.7, "itq": 0.5}))["To follow your labels"]
-    assert text.startswith("at 8 bytes per item OH") and "It learns online." in text and "The best that" not in text
+    assert text.startswith("at 8 bytes per item OH") and "OH learns online." in text and "The best that" not in text
 
 
 def test_what_cannot_be_told_apart_is_not_ranked():
@@ -178,7 +178,7 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
         "recall@10. ITQ needs all points at once, to be fitted again when they change."
     )
     online = sentences(with_recalls(now, (0.6, 0.3)))["For both at once"]
-    assert online == "OH (learns from pairs, 64 bits) is best (one seed). It learns online."
+    assert online == "OH (learns from pairs, 64 bits) is best (one seed). OH learns online."
     title = truths(now).title
     assert title == "At 8 bytes per item OH follows your labels best, ITQ keeps the distance best"
 
