@@ -15,11 +15,16 @@ from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session import access, broadcast, classroom, feed
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
+from ohash.ui.workarounds.hosts import GuardHosts, refuse_other_names
 from ohash.ui.workarounds.messages import GuardMessages
 from ohash.web.bundle import cards_script
 
 OF_CLASS = classroom.SCRIPT if access.is_class() else ""
-MIDDLEWARE = [Middleware(GuardMessages), Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS)]
+MIDDLEWARE = [
+    Middleware(GuardHosts),
+    Middleware(GuardMessages),
+    Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS),
+]
 ROUTES = [*classroom.ROUTES, *broadcast.ROUTES, *feed.ROUTES]
 
 
@@ -35,6 +40,7 @@ def check_plugins() -> None:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The server answers once it is warm."""
+    refuse_other_names()
     warm_up()
     recording()
     inspect.stack()  # Streamlit calls it with its first element, and the first call resolves the file of every module

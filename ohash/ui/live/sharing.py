@@ -22,7 +22,6 @@ from ohash.ui.live import reference_runs
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.sharing import (
     JSON,
-    LOCAL_HOSTS,
     link_here,
     offer_file,
     on_network,
@@ -34,6 +33,7 @@ from ohash.ui.session import access, live_run, own_data, view_state
 from ohash.ui.session.broadcast import ChartSwitches
 from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.hosts import LOCAL_HOSTS
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once_per_press
 

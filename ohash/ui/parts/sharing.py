@@ -16,11 +16,11 @@ from ohash.plots.renderers import pdf
 from ohash.plots.renderers.svg import heat_to_svg, to_svg
 from ohash.ui.session.access import is_owner
 from ohash.ui.workarounds.downloads import keep_download
+from ohash.ui.workarounds.hosts import LOCAL_HOSTS
 
 JSON = "application/json"
 LONGEST_NAME = 100  # of a file, without its ending
 LONGEST_PART = 80  # of its parts: the key of painted points lists them all
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 COLUMN, WIDER = (88, 58), (120, 80)  # millimetres: one column of a journal, and a figure across half a page
 SIZES = {"120 mm": WIDER, "one column, 88 mm": COLUMN}
