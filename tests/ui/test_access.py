@@ -132,6 +132,14 @@ def test_exported_code_names_no_folder_of_the_server_to_a_visitor(monkeypatch: p
     assert own_data.files_of(session, "1f") == session.files["1f"]
 
 
+def test_a_visitor_is_not_told_where_the_file_of_the_server_lay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(own_data.FILES[0], str(tmp_path / "gone.npy"))
+    warnings = [session_of(opened(**SMALL, **key)).warnings for key in ({}, {"key": KEY})]
+    assert warnings[0] == [own_data.OWNERS_FILE] and "gone.npy" in warnings[1][0]
+
+
 def test_the_owner_of_a_class_never_waits_for_its_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_run.hub(), "limit", 0)
     apps = [opened(**SMALL), opened(**SMALL, key=KEY)]

@@ -16,6 +16,7 @@ from ohash.streams.readers.two_sides import open_two_sides
 from ohash.streams.summary import Summary, summarize
 from ohash.ui.session import access, uploads
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 
 MAX_DATASETS = 4
 Named = ExperimentParams | Comparison | AdviceParams  # what a link can name
@@ -23,6 +24,7 @@ Named = ExperimentParams | Comparison | AdviceParams  # what a link can name
 FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
 METRIC = "OHASH_METRIC"
 QUERIES = "OHASH_QUERIES"
+OWNERS_FILE = "The file that this server was started with cannot be opened; whoever started it sees why."
 
 
 def dataset_of(session: Session, params: Named) -> Dataset | None:
@@ -105,7 +107,7 @@ def add_command_line_data(session: Session, *, first: bool) -> None:
         if first:
             session.params, session.preset = experiment(OWN, content=content), ""
     elif problem:
-        session.warnings.append(problem)
+        session.warnings.append(escape_markdown(problem) if access.is_owner() else OWNERS_FILE)
 
 
 def check_data(dataset: Dataset) -> Summary:
