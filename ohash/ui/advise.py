@@ -177,4 +177,4 @@ def _change(session: Session, key: str, value: object) -> None:
     try:
         advice_run.choose(session, session.advice.with_values(**{key: value}))
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]

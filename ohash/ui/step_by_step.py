@@ -25,6 +25,7 @@ from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
 from ohash.ui.session import address, live_run, own_data, step_link, view_state
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import dark
 
@@ -136,7 +137,8 @@ def _headline(session: Session, viewer: PairViewer) -> str:
     if session.own_pair is not None:
         i, j, s = session.own_pair
         place = f"rows {i:,} and {j:,}, a {step_link.kind_of(s)} pair that you chose, in place of {place}"
-    return f"{find(params.method).title} on {title_of(params)}: {place}. The run on Live is not touched."
+    data = escape_markdown(title_of(params))
+    return f"{find(params.method).title} on {data}: {place}. The run on Live is not touched."
 
 
 def _what_if_text(session: Session) -> str:

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.engine.params import experiment
 from ohash.engine.step_by_step import PairViewer
+from ohash.streams.data_folder import DATA
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "8", "kernel": "none", "pairs": "400", "C": "0.1"}
@@ -180,3 +182,10 @@ def test_what_is_ignored_is_said(key: str, value: str, words: str) -> None:
 def test_a_method_without_such_an_update_is_a_message() -> None:
     app = opened(method="lsh")
     assert "method must be oh or mmoh" in app.error[0].value
+
+
+def test_the_name_of_a_file_is_no_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "*b* $x$ [l](evil).npy", np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32))
+    monkeypatch.setenv(DATA, str(tmp_path))
+    app = opened(dataset="folder:*b* $x$ [l](evil)", pairs="100")
+    assert any(r"OH on \*b\* \$x\$ \[l\](evil).npy: pair 0 of 100" in one.value for one in app.caption)

@@ -22,6 +22,7 @@ from ohash.ui.parts.catalogue import describe_supervision, show_card, with_absen
 from ohash.ui.parts.controls import OnCommit, control
 from ohash.ui.session import comparisons, own_data
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import on_choice, slot
 
 # Methods in the order of the list: those compared most often first.
@@ -142,7 +143,7 @@ def _change(session: Session, **values: object) -> None:
     try:
         comparisons.choose(session, session.comparison.with_values(**values))
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]
 
 
 def _pick_methods(session: Session, texts: list[str]) -> None:
@@ -160,7 +161,7 @@ def _pick_data(session: Session, now: Comparison, key: str) -> None:
     try:
         comparisons.choose(session, default.with_values(methods=default.entries if untouched else now.entries, **kept))
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]
 
 
 def _seeds(now: Comparison, count: int) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from ohash.ui.parts.controls import OnCommit, control
 from ohash.ui.session import feed, live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import draw_instead, fragment
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import on_choice, once_per_press, slot
 from ohash.ui.workarounds.style import unseen_heading
 
@@ -116,7 +117,7 @@ def _start(session: Session, current: ExperimentParams, method: str, values: dic
     try:
         live_run.commit(session, experiment(current.dataset, method, content=current.content, **values))
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]
 
 
 def _more_settings(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
@@ -199,7 +200,8 @@ def change(session: Session, key: str, value: Any) -> None:
         live_run.set_live(session, key, value)
         session.slider_values[key] = value
     except ValueError as error:
-        session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
+        # a toast from a fragment's callback would replace the top of the page
+        session.warnings = [escape_markdown(error)]
 
 
 def _begins_anew(session: Session, key: str) -> bool:
@@ -243,7 +245,7 @@ def commit_value(session: Session, key: str, value: Any) -> None:
     try:
         live_run.commit(session, current.with_values(**{key: value}), slider=key if rows_of(current)[key].live else "")
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]
 
 
 def _pick_data(session: Session, key: str) -> None:
@@ -261,4 +263,4 @@ def _pick_data(session: Session, key: str) -> None:
     try:
         live_run.commit(session, experiment(dataset, session.params.method, content=content, **values))
     except ValueError as error:
-        session.warnings = [str(error)]
+        session.warnings = [escape_markdown(error)]

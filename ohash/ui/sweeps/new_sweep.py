@@ -21,6 +21,7 @@ from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import label_of
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 
 MAX_CELLS = 2000
 # In the order a reader expects; the others follow.
@@ -115,8 +116,8 @@ def build(session: Session) -> Sweep | None:
     _show_base(base)
     if own is not None:
         st.caption(
-            f"A copy of {own.title} ({own.X.nbytes / 1e6:,.1f} MB) is stored on this machine until the sweep is "
-            "deleted, so that the sweep can continue when this tab is closed."
+            f"A copy of {escape_markdown(own.title)} ({own.X.nbytes / 1e6:,.1f} MB) is stored on this machine until "
+            "the sweep is deleted, so that the sweep can continue when this tab is closed."
         )
     return sweep
 
@@ -175,7 +176,8 @@ def _base(
 
 def _show_base(base: dict[str, Any]) -> None:
     values = ", ".join(
-        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in base.items()
+        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {escape_markdown(value)}"
+        for key, value in base.items()
     )
     st.caption(f"Everything else is as on Live: {values}." if values else "Everything else is at its default.")
 

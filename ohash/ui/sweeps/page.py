@@ -1,6 +1,5 @@
 """The Sweeps page: choose a sweep, watch its progress, cancel, resume, export, share."""
 
-import string
 from collections.abc import Callable
 from functools import partial
 
@@ -32,6 +31,7 @@ from ohash.ui.sweeps import results_view
 from ohash.ui.sweeps.sharing import link_to, shared_sweep
 from ohash.ui.workarounds.downloads import keep_download
 from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import distinct
 
 NEW = "new"
@@ -48,7 +48,8 @@ def choose(store: Store) -> Sweep | None:
     if wanted not in sweeps and wanted != NEW:
         if wanted:
             st.warning(
-                f"There is no sweep {_escape(wanted[:40])} here; it may have been deleted.", icon=":material/info:"
+                f"There is no sweep {escape_markdown(wanted[:40])} here; it may have been deleted.",
+                icon=":material/info:",
             )
         alive = [key for key, now in activity(store).items() if now.alive and key in sweeps]
         wanted = alive[-1] if alive else next(reversed(sweeps), NEW)
@@ -75,7 +76,7 @@ def _pick(sweeps: dict[str, Sweep], wanted: str) -> str:
 
 def watch(session: Session, store: Store, sweep: Sweep) -> None:
     """Progress and results of one sweep; redrawn every two seconds while it runs."""
-    st.subheader(_escape(sweep.name) or "Sweep", anchor=False)
+    st.subheader(escape_markdown(sweep.name) or "Sweep", anchor=False)
     alive = _alive(store, sweep)
     every = WATCH_SECONDS if alive else None
     fragment(partial(_draw, session, store, sweep, alive), key="sweep_watch", every=every)
@@ -198,11 +199,6 @@ def start(session: Session, store: Store, sweep: Sweep) -> None:
         launch.start_sweep(sweep, store)
 
     try_action(launch_sweep)
-
-
-def _escape(name: str) -> str:
-    """A name in which nothing is markup, not even as a heading."""
-    return "".join(f"\\{one}" if one in string.punctuation else one for one in name)
 
 
 def _alive(store: Store, sweep: Sweep) -> bool:
