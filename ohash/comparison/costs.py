@@ -13,6 +13,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.rows import gather
 from ohash.engine.run import Run
 from ohash.engine.snapshot import bits_of, bytes_of
 from ohash.index.hamming_index import HammingIndex
@@ -60,7 +61,7 @@ def measure_cost(run: Run) -> Iterator[Cost | None]:
     r = int(run.hasher.r)
 
     def encode(indices: npt.NDArray[np.integer]) -> None:
-        run.hasher.encode(run.world.feature_map.transform(np.ascontiguousarray(X[indices])))
+        run.hasher.encode(run.world.feature_map.transform(np.ascontiguousarray(gather(X, indices))))
 
     encode(rows[:1])
     encoding: list[float] = []
@@ -95,8 +96,8 @@ def measure_cost(run: Run) -> Iterator[Cost | None]:
 def measure_float_cost(run: Run) -> Cost:
     """Measure the cost of the float vectors: one inner product with every vector, whatever the distance."""
     X = run.world.raw(run.stage)
-    database = np.asarray(X[np.resize(run.checkpoints.judge.database, SCANNED_ROWS)], np.float32)
-    queries = np.asarray(X[run.checkpoints.judge.queries[:SEARCH_CALLS]], np.float32)
+    database = np.asarray(gather(X, np.resize(run.checkpoints.judge.database, SCANNED_ROWS)), np.float32)
+    queries = np.asarray(gather(X, run.checkpoints.judge.queries[:SEARCH_CALLS]), np.float32)
     half_squares = 0.5 * np.einsum("nd,nd->n", database, database)
 
     def search(k: int) -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.parameters import Parameters, param
+from ohash.core.rows import check_length, gather
 from ohash.runtime.frames import Arrays
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
@@ -176,7 +177,7 @@ class FeatureMap:
         # an overlong row is scaled like any other, but it would ruin a mean
         check_rows = validation.measurable if self.params.center_input else validation.finite
         for start in range(0, len(X), ROWS_PER_BLOCK):
-            rows = validation.cast(X[start : start + ROWS_PER_BLOCK], self.dtype)
+            rows = validation.cast(gather(X, slice(start, start + ROWS_PER_BLOCK)), self.dtype)
             check_rows("X", rows, rows=np.arange(start, start + len(rows)))
             Z[start : start + ROWS_PER_BLOCK] = self._map(rows)
         return Z
@@ -204,7 +205,7 @@ class FeatureMap:
         return feature_map
 
     def _fit(self, X: Numbers, at: npt.NDArray[np.int64]) -> "FeatureMap":
-        rows = validation.finite("X", validation.cast(X[at], "float64"), rows=at)
+        rows = validation.finite("X", validation.cast(gather(X, at), "float64"), rows=at)
         m = self.params.m
         if self.params.kernel == "rbf" and len(rows) < m:
             raise ValueError(f"m must be at most the number of distinct points seen, got m={m} and {len(rows)} points")
@@ -270,6 +271,7 @@ def _first_distinct(X: Numbers, points: Rows, wanted: int) -> tuple[npt.NDArray[
     rows: list[int] = []
     values: set[bytes] = set()
     seen_rows: set[int] = set()
+    check_length(X)
     for seen, row in enumerate(points.tolist(), start=1):
         if row in seen_rows:
             continue

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Floats, Singles
-from ohash.core.rows import RowView
+from ohash.core.rows import RowView, gather
 from ohash.engine.frozen import Estimates, FrozenEstimates
 from ohash.engine.judge import CLICKS, Judge
 from ohash.engine.run import Run
@@ -123,5 +123,5 @@ def _nearest_vectors(judge: Judge) -> npt.NDArray[np.int64]:
     X, queries = judge.world.raw(judge.stage), judge.queries[:MOST_QUERIES]
     own = None if judge.own is None else judge.own[:MOST_QUERIES]
     k, metric = min(TEN, len(judge.database) - 1), judge.world.dataset.metric
-    items = drain(iter_exact_neighbours(X[queries], RowView(X, judge.database), k, metric, query_rows=own))
+    items = drain(iter_exact_neighbours(gather(X, queries), RowView(X, judge.database), k, metric, query_rows=own))
     return np.asarray(items, np.int64)

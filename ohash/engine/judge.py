@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Bytes, Rows, Singles
-from ohash.core.rows import RowView
+from ohash.core.rows import RowView, gather
 from ohash.engine.world import World
 from ohash.evaluation.chance import random_order
 from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter_ranking
@@ -211,7 +211,7 @@ class Judge:
         X, few = self.world.raw(self.stage), slice(0, most)
         own = None if self.own is None else self.own[few]
         hidden = None if self.hidden is None else self.hidden[few]
-        sides = X[self.queries[few]], RowView(X, self.database)
+        sides = gather(X, self.queries[few]), RowView(X, self.database)
         return (yield from iter_float_scores(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
     def chance(self) -> dict[str, float]:
@@ -246,7 +246,7 @@ class Judge:
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         k = min(NEIGHBOURS, len(database) - 1)
-        work = iter_exact_neighbours(X[self.queries], RowView(X, database), k, metric, query_rows=own)
+        work = iter_exact_neighbours(gather(X, self.queries), RowView(X, database), k, metric, query_rows=own)
         neighbours: Rows = yield from _quiet(work)
         return neighbours
 

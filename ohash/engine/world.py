@@ -189,7 +189,7 @@ class World:
                 f"m must be at most {len(rows)}, the distinct points this stream brings, got "
                 f"{self.feature_map.params.m}; lower m, or switch the kernel off"
             )
-        self.feature_map.fit(X[rows])
+        self.feature_map.fit(gather(X, rows))
         return int(np.flatnonzero((i == rows[-1]) | (j == rows[-1]))[0]) + 1, rows  # until the last of them had come
 
 

@@ -140,12 +140,12 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     checked: all values are finite; no duplicate row; no constant column
     norms: min 0.6895, median 1.005, max 1.293
     """
-    X, sampled = dataset.X, 0
+    sampled = 0
     rows = np.arange(dataset.n)
-    if X.size > WHOLE:
+    if dataset.X.size > WHOLE:
         sampled = max(1, min(SAMPLE, WHOLE // dataset.d))
         rows = np.sort(np.random.default_rng(seed).choice(dataset.n, sampled, replace=False))
-        X = gather(X, rows)
+    X = gather(dataset.X, rows if sampled else slice(None))
     bad = first_not_finite(X)
     values = np.nan_to_num(X.astype(np.float32)) if bad is not None else X.astype(np.float32)
     norms = np.sqrt(np.einsum("nd,nd->n", values, values, dtype=np.float64))

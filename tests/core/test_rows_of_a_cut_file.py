@@ -61,3 +61,50 @@ def test_vectors_that_are_joined_with_their_queries(file: Path, monkeypatch: pyt
         stream.truncate(10_000)
     with pytest.raises(ValueError, match=r"x\.npy must keep its"):
         own_data._with_test_queries(Source.file(file), table)
+
+
+LOOKS = """
+import sys
+from pathlib import Path
+import numpy as np
+from ohash.comparison.costs import measure_cost, measure_float_cost
+from ohash.engine.export import encoder_archive
+from ohash.engine.gallery import _nearest_vectors
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from ohash.streams.dataset import Dataset
+from ohash.streams.similarity.metric import _version
+from ohash.streams.summary import summarize
+
+X = np.load(sys.argv[1], mmap_mode="r")
+mine = Dataset.from_arrays(X, labels=np.arange(len(X)) % 10)
+run = Run(experiment(mine, "oh", r=8, pairs=100, kernel="none", C=0.1), mine)
+judge, rows = run.checkpoints.judge, run.world.warm_rows
+looks = {
+    "neighbours": lambda: list(judge._neighbours(judge.database, judge.own)),
+    "floats": lambda: list(judge.float_scores()),
+    "nearest": lambda: _nearest_vectors(judge),
+    "cost": lambda: list(measure_cost(run)),
+    "float cost": lambda: measure_float_cost(run),
+    "archive": lambda: encoder_archive(run),
+    "version": lambda: _version(mine, judge.database, 3),
+    "summary": lambda: summarize(mine),
+    "warm-up": lambda: run.world.feature_map.warm_up_rows(mine.X, rows, rows),
+    "fit": lambda: run.world.feature_map.fit_stream(mine.X, rows, rows),
+}
+with Path(sys.argv[1]).open("r+b") as stream:
+    stream.truncate(200)
+for name, look in looks.items():
+    try:
+        look()
+    except ValueError as error:
+        print(name, "must keep its" in str(error), flush=True)
+"""
+
+
+def test_whatever_reads_its_vectors_is_told_so(file: Path) -> None:
+    """In a process of its own, which a read that is not checked would kill."""
+    done = subprocess.run([sys.executable, "-c", LOOKS, str(file)], capture_output=True, text=True, check=False)
+    told = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, (told[-1:], done.stderr[-500:])
+    assert len(told) == 10 and all(known == "True" for _, known in told), told

@@ -59,7 +59,7 @@ def _version(dataset: Dataset, reference: Rows, rank: int) -> str | None:
         return None
     stat = file.stat()
     digest = hashlib.sha256(np.ascontiguousarray(reference, np.int64).tobytes())
-    digest.update(np.ascontiguousarray(X[[0, -1]]).tobytes())  # another part of the same file
+    digest.update(np.ascontiguousarray(gather(X, np.array([0, -1]))).tobytes())  # another part of the same file
     of = f"{file} {stat.st_size} {stat.st_mtime_ns} {X.dtype} {X.strides}"
     return f"{of} {dataset.metric} {rank} {digest.hexdigest()} radii 1"
 
