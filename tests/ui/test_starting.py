@@ -9,6 +9,7 @@ import streamlit as st  # noqa: TID251
 from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: TID251
 
 from ohash.ui import server_start
+from ohash.ui.session.limits import limit
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -30,3 +31,12 @@ def test_streamlit_takes_app_py_for_a_server() -> None:
     assert discover_asgi_app(APP).import_string == "app:app"
     served = runpy.run_path(str(APP))["app"]
     assert isinstance(served, st.App) and served.script_path == APP
+
+
+@pytest.mark.parametrize("given", ["abc", "-1", "2.5", "٣"])
+def test_a_limit_that_is_no_number_is_said_in_one_line(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OHASH_MAX_RUNS", given)
+    with pytest.raises(SystemExit, match=r"^ohash: OHASH_MAX_RUNS must be a whole number, got '"):
+        limit("OHASH_MAX_RUNS", 32)
+    monkeypatch.setenv("OHASH_MAX_RUNS", " 3 ")
+    assert limit("OHASH_MAX_RUNS", 32) == 3

@@ -5,8 +5,8 @@ from ohash.advice.runner import AdviceRunner
 from ohash.engine.params import OWN
 from ohash.runtime.lazy import once_per_process
 from ohash.ui.session import own_data
-from ohash.ui.session.comparisons import MAX_COMPARISONS
 from ohash.ui.session.hub import Hub
+from ohash.ui.session.limits import MAX_COMPARISONS
 from ohash.ui.session.session import Session
 
 

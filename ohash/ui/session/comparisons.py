@@ -1,7 +1,5 @@
 """The comparisons of this server, and the one of a session."""
 
-import os
-
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
@@ -9,9 +7,8 @@ from ohash.engine.params import OWN
 from ohash.runtime.lazy import once_per_process
 from ohash.ui.session import own_data
 from ohash.ui.session.hub import Hub
+from ohash.ui.session.limits import MAX_COMPARISONS
 from ohash.ui.session.session import Session
-
-MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 
 
 @once_per_process

@@ -19,13 +19,12 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
 from ohash.engine.narrative import amount
+from ohash.ui.session.limits import MAX_RUNS, MAX_RUNS_OF_VISITOR
 
 GRACE_SECONDS = 10.0
 LAST_FRAME_SECONDS = 2.0
 PAUSE_UNWATCHED_SECONDS = 120.0
 STOP_UNWATCHED_SECONDS = 600.0
-MAX_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
-MAX_RUNS_OF_VISITOR = int(os.environ.get("OHASH_MAX_RUNS_OF_VISITOR", "6"))  # with the other four of five seeds
 FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
 USUAL_FRAME_SECONDS = 0.01  # before any has been measured
 SENDING_SECONDS = 0.005  # CPU time of Streamlit for a frame besides drawing it

@@ -5,7 +5,6 @@ that a link alone gives nobody else's data away.
 """
 
 import json
-import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -17,11 +16,12 @@ from ohash.engine.export import Files
 from ohash.runtime.files import home, write_file
 from ohash.streams.dataset import Dataset
 from ohash.ui.session import access
+from ohash.ui.session.limits import MAX_UPLOADS_MB
 from ohash.ui.workarounds.browser import browser_token
 
 MOST_KEPT = 8
 MOST_NAMES = 1000
-MOST_BYTES = int(os.environ.get("OHASH_MAX_UPLOADS_MB", "2000")) * 10**6  # of all uploads that anybody uses now
+MOST_BYTES = MAX_UPLOADS_MB * 10**6  # of all uploads that anybody uses now
 _lock = threading.Lock()
 
 
