@@ -181,12 +181,12 @@ class BestPoint:
 
     @property
     def interval_text(self) -> str:
-        """The interval of the test mAP; fewer than three seeds have none."""
+        """The interval of the test mAP, as far as mAP can go; fewer than three seeds have none."""
         if self.test is None:
             return ""
         if self.seeds < ENOUGH_SEEDS:
             return seeds_text(self.seeds)
-        return f"95 % interval {self.test.low:.3f} to {self.test.high:.3f}"
+        return f"95 % interval {max(0.0, self.test.low):.3f} to {min(1.0, self.test.high):.3f}"
 
     @property
     def remedy(self) -> str:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ohash.evaluation.significance import difference_over_seeds, paired_bootstrap
+from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.results import SweepResults, best_points, collect_points
+from ohash.sweeps.results import BestPoint, SweepResults, best_points, collect_points
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
 
@@ -73,3 +73,9 @@ def test_a_sweep_shows_itself_in_a_notebook(store):
     (best,) = results.best()
     assert f"{len(chosen.cells)} of {len(chosen.cells)} cells done" in html and "<polyline" in html
     assert f"validation mAP {best.validation:.3f}; on " in html
+
+
+def test_no_interval_of_a_score_leaves_0_to_1(tiny, store):
+    (point, *_) = collect_points(tiny_sweep(), store)
+    best = BestPoint(point, 0.85, Difference(0.852, 0.695, 1.008), seeds=3)
+    assert best.interval_text == "95 % interval 0.695 to 1.000"
