@@ -10,6 +10,7 @@ from types import ModuleType
 import ohash.cli
 from ohash.cli.progress import RowProgress
 from ohash.models import registry
+from ohash.runtime.files import describe_error
 from ohash.streams.data_folder import use_data_folder
 from ohash.streams.feature_cache import report_progress_to
 
@@ -81,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
-        print(f"{command}: {error}", file=sys.stderr)
+        print(f"{command}: {describe_error(error)}", file=sys.stderr)
         return 2
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""

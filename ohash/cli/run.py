@@ -53,7 +53,7 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
-from ohash.runtime.files import home, write_file
+from ohash.runtime.files import describe_error, home, write_file
 from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _write_files(options, current, report, moments)
     except OSError as error:
-        raise OSError(f"{error}{_kept(current)}") from error
+        raise OSError(f"{describe_error(error)}{_kept(current)}") from error
     finally:
         print(
             json.dumps(report, indent=2)

@@ -189,9 +189,11 @@ def open_place(place: str) -> tuple["FileSystem", str]:
 
 
 def list_files(system: "FileSystem", folder: str) -> dict[str, int]:
-    """Sizes in bytes of all files under a folder, by their path within it; nothing if it is not there."""
+    """Sizes in bytes of all files under a folder, by their path within it; nothing if there is no such folder."""
     from pyarrow import fs  # noqa: PLC0415
 
+    if system.get_file_info(folder).is_file:
+        return {}
     entries = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
     start = len(folder.rstrip("/")) + 1
     return {info.path[start:]: info.size for info in sorted(entries, key=lambda one: one.path) if info.is_file}

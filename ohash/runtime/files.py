@@ -7,6 +7,7 @@ JSON inside.
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -74,6 +75,20 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     finally:
         if ours:
             fresh.unlink(missing_ok=True)
+
+
+def describe_error(error: Exception) -> str:
+    """What went wrong with which file, without the number that the system gives to the error.
+
+    >>> describe_error(FileNotFoundError(2, "No such file or directory", "x.npy"))
+    'x.npy: No such file or directory'
+    >>> describe_error(NotADirectoryError(20, "Cannot list directory 'x'. Detail: [errno 20] Not a directory"))
+    "Cannot list directory 'x': Not a directory"
+    """
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    reason = re.sub(r"\. Detail: (\[errno \d+\] )?", ": ", error.strerror)  # as pyarrow writes it
+    return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
 def write_file(path: str | Path, content: str | bytes | memoryview) -> None:

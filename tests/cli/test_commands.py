@@ -129,6 +129,7 @@ def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.Captu
         (["run", "--T", "3"], "oh has no parameter 'T'"),
         (["run", "--labels", "y.npy"], "belong to --features"),
         (["run", "--features", "missing.npy"], "missing.npy"),
+        (["run", "--resume", "missing.npz"], "ohash run: missing.npz: No such file or directory\n"),
         (["--data", "/nowhere", "data"], "--data must be a folder"),
         (["--plugin", "/nowhere.py", "methods"], "plugin"),
         (["data", "nothing"], "dataset must be one of"),

@@ -105,6 +105,8 @@ def test_other_models_data_and_folders_are_refused(data, capsys):
     assert "--column must be a column of vectors" in capsys.readouterr().err
     assert main(["encode", str(folder / "model.npz"), str(folder / "nowhere"), str(folder / "out")]) == 2
     assert "with rows, got none" in capsys.readouterr().err
+    assert main(["encode", str(folder / "model.npz"), str(folder / "in" / "d.parquet"), str(folder / "out")]) == 2
+    assert "must be a folder of .parquet files" in capsys.readouterr().err
     assert (folder / "out" / MANIFEST).exists() and model.T == 2
 
 
