@@ -54,7 +54,8 @@ def test_a_run_whose_files_cannot_be_written_is_kept(
     assert main(["run", "--dataset", "blobs2d", "--pairs", "200", "--out", str(out)]) == 2
     told = capsys.readouterr()
     assert "mAP" in told.out, "what it measured is said"
-    kept = re.search(r"out/run\.json'; the run is kept: python3 -m ohash run --resume (\S+) --out DIR", told.err)
+    assert "out/run.json: Is a directory; the run is kept: " in told.err
+    kept = re.search(r"python3 -m ohash run --resume (\S+) --out DIR", told.err)
     assert kept is not None
     assert main(["run", "--resume", kept[1], "--out", str(tmp_path / "again"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"] == 200 and (tmp_path / "again" / "run.json").is_file()
