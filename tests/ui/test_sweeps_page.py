@@ -225,7 +225,7 @@ def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, de
     assert not any("died" in one.value for one in page(sweep=chosen.key).caption), "nor by older versions"
     claims.beat(chosen.key, "running", 0.0, {**progress, "deaths": deaths})
     (caption,) = [one.value for one in page(sweep=chosen.key).caption if "died" in one.value]
-    assert caption.startswith(said) and "done again" in caption and "nothing is lost" in caption
+    assert caption.startswith(said) and "repeats the work" in caption and "nothing is lost" in caption
 
 
 @pytest.mark.slow
