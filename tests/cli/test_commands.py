@@ -248,7 +248,6 @@ def test_methods_shows_a_card_by_any_name(capsys):
     assert "method must be one of" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_another_distance_does_not_change_the_feature_map(capsys: pytest.CaptureFixture[str]) -> None:
     """Binary quantisation works on the vectors as given, with or without --metric."""
     for more in ([], ["--metric", "cosine"]):

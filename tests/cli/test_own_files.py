@@ -42,7 +42,6 @@ def own(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_pairs_is_a_number_or_a_file(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     x, clicks = str(own / "x.npy"), str(own / "clicks.csv")
     for more in (["--pairs", clicks, "--order", "once"], ["--pairs-file", clicks, "--pairs", "300"]):
@@ -74,7 +73,6 @@ def test_the_distance_can_be_said(own: Path, capsys: pytest.CaptureFixture[str])
     assert "original distance (dot)" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_another_distance_is_another_experiment(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run saved on one distance is not resumed on another."""
     run = ["--data", str(own), "run", "--dataset", "folder:x", "--quiet"]

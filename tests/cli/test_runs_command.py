@@ -94,7 +94,6 @@ def test_export(folder, capsys, pictures, tmp_path):
     assert code == 2 and ".csv or .json" in err
 
 
-@pytest.mark.slow
 def test_the_export_of_a_cell_has_its_scores_on_both_kinds_of_queries(tmp_path, capsys):
     chosen = build_sweep(base={"dataset": "blobs", "r": 8, "pairs": 100})
     store = Store(tmp_path / "home")

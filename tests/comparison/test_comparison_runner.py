@@ -177,7 +177,6 @@ def test_methods_stay_level():
     assert apart <= 3000 / 8  # a chunk, at most up to the next checkpoint
 
 
-@pytest.mark.slow
 def test_pause_resume_and_stop():
     runner = ComparisonRunner(small(pairs=10**7), paused=True)
     runner.start()
@@ -242,7 +241,6 @@ def test_methods_on_the_same_features_share_one_world():
     assert runner.snapshot().setup.title == dataset.title
 
 
-@pytest.mark.slow
 def test_given_neighbours_are_found_once(monkeypatch):
     calls = []
     neighbours = Judge._neighbours

@@ -109,7 +109,6 @@ def test_steps_capped_because_sigma_is_wide_ask_for_another_sigma():
     assert mended.numbers["map"] > sick.numbers["map"] + 0.1 > longer.numbers["map"] + 0.05
 
 
-@pytest.mark.slow
 def test_steps_capped_because_anchors_are_few_ask_for_more_of_them():
     """With 4 of them mAP is .39 at the start; C = 1 and 5 leave it below that, and 64 anchors reach .77."""
     sick = finished("digits", m=4, pairs=6_000)
@@ -147,7 +146,6 @@ def test_a_run_that_ended_early_is_not_called_healthy():
     assert told(now) == {} and health(now) == "short", "nobody has judged it"
 
 
-@pytest.mark.slow
 def test_a_score_that_had_no_time_to_rise_is_not_called_healthy():
     now = finished("digits", seed=3, C=0.3, noise=0.1)
     assert told(now) == {} and health(now) == "short" and health(replace(now, state="running")) == "early"
@@ -249,7 +247,6 @@ def test_auto_is_not_offered_where_it_is_in_force():
     assert "auto already" in only.advice and only.remedy.key == "kernel"
 
 
-@pytest.mark.slow
 def test_no_finding_asks_for_what_is_so_already():
     rings = told(finished("rings", normalize=True, pairs=6_000))
     assert rings["mAP of a random order"] == "codes rank like chance: switch unit length off"
@@ -272,7 +269,6 @@ def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
     assert [remedy.key for remedy in remedies(short).values()] == ["r"]
 
 
-@pytest.mark.slow
 def test_what_is_known_of_the_noise_is_not_asked():
     said = told(finished("fashion", noise=0.4, pairs=6_000))
     assert said["pair-AUC of recent pairs"].endswith("told apart: 40% of the answers are wrong")
@@ -320,7 +316,6 @@ def test_the_remedy_of_a_dead_kernel_is_auto():
     assert "mean kernel value" not in told(finished("digits", **{remedy.key: remedy.value}))
 
 
-@pytest.mark.slow
 def test_drift_is_dated_and_forgotten_once_learnt():
     moving = {"drift": "redefine", "drift_at": 4_000}
     now = finished("digits", pairs=4_600, **moving)
@@ -343,7 +338,6 @@ def test_a_lucky_stretch_of_a_stream_that_stays_the_same_is_no_drift():
     assert told(now) == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "seeds"), first([("fashion", 1), ("digits", 3)], 1))
 def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset, seeds):
     moving = {"drift": "rotate", "drift_at": 4_000}

@@ -217,7 +217,6 @@ def test_rows_equal_a_literal_computation(T):
     assert np.array_equal(observer.all_tau, np.bincount(LogBins.index(tau[tau > 0]), minlength=LogBins.count))
 
 
-@pytest.mark.slow
 @given(cuts=st.lists(st.integers(0, 3000), max_size=15).map(sorted))
 @settings(deadline=None, max_examples=30)
 def test_observing_does_not_depend_on_the_chunks(cuts):

@@ -16,7 +16,7 @@ from tests.selection import first, share
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
-@pytest.mark.parametrize("name", share(CASES, 4, of=5))
+@pytest.mark.parametrize("name", share(CASES, 1, of=3))
 def test_results_do_not_depend_on_chunks(name):
     for seed in range(2):
         chunks = np.random.default_rng(seed).integers(1, 90, 50)

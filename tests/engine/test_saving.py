@@ -18,7 +18,7 @@ from tests.selection import first, share
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
-@pytest.mark.parametrize("name", share(CASES, 0, of=5))
+@pytest.mark.parametrize("name", share(CASES, 0, of=3))
 def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path):
     params = case(name)
     going = Run(params)
@@ -33,7 +33,7 @@ def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path)
     assert_same(finish(going, [37]), finished_run(name))
 
 
-@pytest.mark.parametrize("name", share(CASES, 2, of=5))
+@pytest.mark.parametrize("name", share(CASES, 2, of=3))
 def test_a_copy_goes_on_as_the_run_does_and_neither_touches_the_other(name):
     first = Run(case(name))
     for at in (31, 401):
@@ -101,7 +101,6 @@ def test_a_live_change_just_before_saving_is_kept(tmp_path):
     assert_same(again, straight(again.params))
 
 
-@pytest.mark.slow
 def test_saving_does_not_disturb_the_run(tmp_path):
     going = Run(small())
     while not going.done:

@@ -44,7 +44,6 @@ def test_runs_that_start_together_build_one_world(monkeypatch):
     assert len(built) == 1 and len({id(world) for world in worlds}) == 1
 
 
-@pytest.mark.slow
 def test_runs_in_threads_do_not_disturb_each_other():
     """One world, several runs at different places of it."""
     cases = [small(r=r, beta=beta, similar_by="metric", seed=7) for r, beta in ((8, 0.5), (16, 0.4), (24, 0.6))]

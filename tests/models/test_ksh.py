@@ -114,7 +114,6 @@ def test_kept_bits_are_never_worse_than_spectral_ones_and_the_residual_falls():
     assert inner[similar].mean() > 0.3 + inner[~similar].mean()
 
 
-@pytest.mark.slow
 def test_several_labels_a_point_and_fewer_points_than_asked():
     rng = np.random.default_rng(0)
     flags = rng.random((150, 4)) < 0.3

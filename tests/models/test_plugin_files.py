@@ -107,7 +107,6 @@ def test_a_comparison_names_the_line_beside_the_method_and_goes_on(own):
     assert now.errors["Mine"].endswith("KeyError: 'my bug'")
 
 
-@pytest.mark.slow
 def test_what_was_stored_without_its_plugin_says_what_to_load(own, capsys):
     assert sweep("--plugin", "mine.py") == 0
     os.environ[registry.PLUGINS] = ""
@@ -165,7 +164,6 @@ DATASET = DatasetSpec(key="heap", title="Heap", task="same", n=300, d=4, licence
 """
 
 
-@pytest.mark.slow
 def test_an_edit_of_a_data_set_makes_other_runs(own, tmp_path, capsys):
     spec = SPEC.replace("blobs2d", "heap").replace('"mine", ', "").replace("r = 8", 'r = 8\nkernel = "none"')
     (tmp_path / "cmp.toml").write_text(spec)

@@ -39,7 +39,6 @@ def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     assert "bare" not in names(charts.quality(picture("oh"), "auc", ghosts=[bare]))
 
 
-@pytest.mark.slow
 def test_a_run_of_other_data_does_not_set_the_scale():
     now = picture("oh")
     ghost = charts.ghost_of(now, "pinned")

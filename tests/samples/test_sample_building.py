@@ -174,7 +174,6 @@ def test_too_few_words_are_refused(tmp_path, capsys):
     assert "must begin with 4000 usable words, got 2" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_installed")
 def test_a_missing_source_is_told_and_the_others_go_on(tmp_path, capsys):
     write_fashion(tmp_path)

@@ -33,7 +33,7 @@ EXTENSIONS = [*READERS, ".pkl", ".txt", ""]
 
 
 @pytest.mark.parametrize("read", [read_upload, read_pairs_upload, read_labels_upload])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     extension=st.sampled_from(EXTENSIONS),
     start=st.sampled_from(STARTS),

@@ -1,7 +1,6 @@
 """The best of a sweep: chosen on validation queries, reported once on test queries."""
 
 import numpy as np
-import pytest
 
 from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
@@ -52,7 +51,6 @@ def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
     assert again.test_text == whole.test_text and not again.lost_runs
 
 
-@pytest.mark.slow
 def test_there_is_a_best_of_each_truth_and_supervision(store):
     """A mAP by label and one by distance, or of methods of different supervision, are not the same thing."""
     grid = {"method": ["oh", "lsh"], "similar_by": ["label", "metric"]}

@@ -119,7 +119,6 @@ def test_what_is_wrong_with_a_random_search_is_said(random, words):
         build_sweep(base=BASE, random=random)
 
 
-@pytest.mark.slow
 def test_a_random_search_resumes_where_it_was_and_is_exported(store, tmp_path, capsys):
     spec = tmp_path / "drawn.toml"
     base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d"}).items())

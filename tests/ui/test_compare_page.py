@@ -81,7 +81,6 @@ def test_a_link_is_opened_and_written_back() -> None:
     assert widget(app.select_slider, "bits").value == 8
 
 
-@pytest.mark.slow
 def test_the_card_of_a_method_is_under_its_parameters() -> None:
     app = unfolded(page())
     assert "β r is taken as a whole number" in texts(app) and "Compared with Algorithm 1" in texts(app)
@@ -111,7 +110,6 @@ def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
     assert shown.count("supervision: pairs (OH), none (ITQ, LSH)") >= 3  # under every chart
 
 
-@pytest.mark.slow
 def test_other_methods_begin_again() -> None:
     app = page()
     first = runner(app)
@@ -153,7 +151,6 @@ def test_what_does_not_go_together_is_a_message_and_changes_nothing() -> None:
     assert before.run.database == "full"
 
 
-@pytest.mark.slow
 def test_pause_and_again() -> None:
     app = page(**{**SMALL, "pairs": "10000000"})
     app.button(key="compare_play").click().run()

@@ -26,7 +26,6 @@ def test_a_picture_has_four_charts_with_captions_and_the_numbers() -> None:
         assert html.count("ohash-caption") == 4 and "total bits" in html and "<script" not in html
 
 
-@pytest.mark.slow
 def test_a_crowd_gets_one_element_and_one_who_is_left_her_own_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "CROWD", 1)
     app = opened(**SMALL)

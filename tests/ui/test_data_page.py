@@ -337,7 +337,6 @@ def test_the_toml_beside_the_file_of_the_command_line_counts(tmp_path: Path, mon
         assert (own.metric, own.note, problem) == (metric, "described by x.toml", "")
 
 
-@pytest.mark.slow
 def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
     session = page().session_state["ohash"]
     for k in range(own_data.MAX_DATASETS + 3):

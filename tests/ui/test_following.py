@@ -31,7 +31,6 @@ def test_live_turns_to_the_experiment_and_ends_the_one_before():
     assert not session.earlier and not session.ghosts, "a class that follows is drawn for as one"
 
 
-@pytest.mark.slow
 def test_a_tab_is_sent_to_an_address_once_and_may_change_it_then():
     app = send(opened(**SMALL), 1, **{**SMALL, "r": "24"})
     widget(app.select_slider, "r").set_value(12).run()

@@ -79,7 +79,6 @@ def test_an_older_picture_does_not_undo_a_newer_press(session: Session) -> None:
     assert session.pending == {} and session.params.with_current_values().model.beta == 0.8
 
 
-@pytest.mark.slow
 def test_presses_that_follow_each_other_after_the_end_are_one_change(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

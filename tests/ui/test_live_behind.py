@@ -22,7 +22,6 @@ def test_another_r_is_another_run_and_leaves_a_ghost() -> None:
     assert any("r 16 → 32" in caption.value for caption in app.caption)
 
 
-@pytest.mark.slow
 def test_no_ghost_is_promised_where_none_is_drawn() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))

@@ -1,7 +1,6 @@
 """Settings that are not at their defaults are shown, and reset with one click."""
 
 import numpy as np
-import pytest
 
 from ohash.engine.links import from_query
 from ohash.engine.params import FIRST_DATASET, FIRST_SEED, experiment
@@ -32,7 +31,6 @@ def test_own_data_find_the_way_back_to_the_C_of_the_warm_up() -> None:
     assert not any(button.key == "auto_C" for button in app.button)
 
 
-@pytest.mark.slow
 def test_parameters_with_sliders_in_sight_have_chips_too() -> None:
     app = opened(**(SMALL | {"method": "mmoh", "T": "2", "r": "24", "beta": "0.7"}))
     labels = {str(button.key): button.label for button in app.button if str(button.key).startswith("chip_")}
@@ -45,7 +43,6 @@ def test_parameters_with_sliders_in_sight_have_chips_too() -> None:
     assert not any(button.key in ("chip_T", "chip_beta") for button in app.button)
 
 
-@pytest.mark.slow
 def test_the_opening_seed_is_the_default_of_its_data() -> None:
     app = opened()
     assert session_of(app).params == from_query({})[0]

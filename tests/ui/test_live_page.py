@@ -66,7 +66,6 @@ def test_pause_step_play() -> None:
     until(app, lambda: live.run is not None and live.run.t > stood + 10)
 
 
-@pytest.mark.slow
 def test_play_again_is_the_same_experiment_with_its_changes() -> None:
     query = {**SMALL, "pairs": "30", "changes": "5:beta:0.3"}
     app = opened(**query)
@@ -78,7 +77,6 @@ def test_play_again_is_the_same_experiment_with_its_changes() -> None:
     assert live_run.runner(session_of(app)) is not first and link_of(app) == query
 
 
-@pytest.mark.slow
 def test_a_pause_pressed_before_a_new_run_is_drawn_pauses_that_run() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
@@ -132,7 +130,6 @@ def test_reset_begins_again_without_the_live_changes() -> None:
     assert "changes" not in link_of(app)
 
 
-@pytest.mark.slow
 def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypatch: pytest.MonkeyPatch) -> None:
     story = next(one for one in PRESETS if one.key == "large-beta")
     session = Session(id="a story", params=story.params(), preset=story.key)
@@ -221,7 +218,6 @@ def test_the_sliders_say_what_the_model_has_now() -> None:
     assert "seed" in told and "C" not in told.replace("C 0", "C?") and widget(app.select_slider, "C").value == 0.1
 
 
-@pytest.mark.slow
 def test_a_story_with_another_seed_has_that_seed_beside_it() -> None:
     app = opened(**SMALL)
     app.button(key="preset_drift").click().run()

@@ -27,7 +27,6 @@ def test_the_number_of_models_turns_oh_into_mmoh_and_back_at_equal_bits() -> Non
     assert (params.method, params.model.r) == ("oh", 16) and not hasattr(params.model, "T")
 
 
-@pytest.mark.slow
 def test_equal_bits_do_not_drift() -> None:
     app = opened(**{**SMALL, "method": "mmoh", "r": "128", "T": "4"})
     widget(app.toggle, "equal_bits").set_value(True).run()

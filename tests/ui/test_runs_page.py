@@ -322,7 +322,6 @@ def test_the_table_is_filtered_by_any_setting(pictures: list[Snapshot]) -> None:
     assert len(app.dataframe[0].value) == 3
 
 
-@pytest.mark.slow
 def test_the_table_is_filtered_by_state_and_date(pictures: list[Snapshot], monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Store()
     for now, days in zip(pictures, (0.5, 2.0, 20.0), strict=True):

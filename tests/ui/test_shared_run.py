@@ -88,7 +88,6 @@ def test_a_run_that_was_changed_is_not_shared(tabs: tuple[Session, Session]) -> 
     assert live_run.runner(other) is not live_run.runner(one)
 
 
-@pytest.mark.slow
 def test_the_link_has_a_change_before_her_own_run_has_caught_up(
     tabs: tuple[Session, Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,6 @@ def update() -> int:
     return at
 
 
-@pytest.mark.slow
 def test_the_stages_of_a_pair_come_one_press_at_a_time(update: int) -> None:
     app = opened(at=str(update))
     assert f"pair {update} of 400" in shown(app) and "1 · Codes" in shown(app)
@@ -99,7 +98,6 @@ def test_the_next_update_is_found_and_what_if_leaves_the_experiment_alone(update
     assert "What if" not in shown(again) and dict(again.query_params) == before
 
 
-@pytest.mark.slow
 def test_two_items_of_ones_own() -> None:
     app = opened(at="5")
     app.number_input(key="own_i").set_value(7).run()

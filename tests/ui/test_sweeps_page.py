@@ -186,7 +186,6 @@ def test_an_address_of_a_sweep_that_is_not_here_says_so(alone: Store) -> None:
     assert "no sweep 0123456789abcdef here" in app.warning[0].value
 
 
-@pytest.mark.slow
 def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
     SweepExecution(one_axis(seeds=1), alone, InlineExecutor()).run()
     wide = one_axis()
@@ -228,7 +227,6 @@ def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, de
     assert caption.startswith(said) and "repeats the work" in caption and "nothing is lost" in caption
 
 
-@pytest.mark.slow
 def test_failures_are_listed(alone: Store) -> None:
     bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
     SweepExecution(bad, alone, InlineExecutor()).run()

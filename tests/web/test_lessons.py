@@ -182,7 +182,6 @@ def test_a_lesson_is_text_in_utf_8_with_or_without_the_mark_that_windows_puts_be
         read_file(file)
 
 
-@pytest.mark.slow
 def test_the_playground_is_presented_by_its_name():
     app = AppTest.from_file(APP, default_timeout=60)
     app.query_params["present"] = "playground"
@@ -190,7 +189,6 @@ def test_the_playground_is_presented_by_its_name():
     assert not app.exception and not app.warning and app.button(key="back")
 
 
-@pytest.mark.slow
 def test_the_answer_comes_after_a_guess():
     app = AppTest.from_file(APP, default_timeout=60)
     app.switch_page("pages/learn.py").run()

@@ -108,7 +108,6 @@ def coordinates(line: str) -> np.ndarray:
     return np.array([[float(value) for value in pair] for pair in re.findall(r"(-?[\d.]+) (-?[\d.]+)", paths)]).T
 
 
-@pytest.mark.slow
 def test_it_says_what_was_run_and_loads_nothing() -> None:
     page = page_of(SHORT)
     for fact in (
@@ -125,7 +124,6 @@ def test_it_says_what_was_run_and_loads_nothing() -> None:
     assert not re.findall(r"\bfetch\(|XMLHttpRequest|import\(", page)
 
 
-@pytest.mark.slow
 def test_every_colour_follows_light_and_dark() -> None:
     page = page_of(SHORT)
     used = set(re.findall(r"var\(--c([0-9a-f]{6})\)", page))
