@@ -56,7 +56,6 @@ def test_what_it_cannot_search_has_a_reason(learning):
             faiss_search(coder, coder.encode(learning.log.docs), learning.log.docs, learning.log.X[:3])
 
 
-@pytest.mark.slow
 def test_times_and_reasons_are_in_table_and_file(few):
     optional("faiss", "faiss")
     snapshot = answer(misleading(n=300, d=16, clicks=800))

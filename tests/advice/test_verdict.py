@@ -150,7 +150,6 @@ def test_two_sides_need_not_share_a_mean(few):
     assert snapshot.mean("adapter_rabitq_1", "truth") > snapshot.mean("rabitq_1", "truth")
 
 
-@pytest.mark.slow
 def test_the_progress_never_goes_back(few):
     runner = AdviceRunner(AdviceParams("own", "x", FEW), misleading(n=200, clicks=600))
     shares = []

@@ -179,7 +179,6 @@ def test_a_run_that_waits_for_play_shows_the_reference_too(runner_of):
     until(lambda: "map_float" in runner.snapshot().numbers)
 
 
-@pytest.mark.slow
 def test_paused_means_still(runner_of):
     runner = runner_of(small(pairs=10**7)).start()
     until(lambda: runner.run is not None and runner.run.t > 1000)
@@ -223,7 +222,6 @@ def test_saving_while_paused_learns_nothing(runner_of, tmp_path):
     assert settled(runner) == 0
 
 
-@pytest.mark.slow
 def test_a_copy_goes_on_from_where_the_run_is_and_has_its_moments(runner_of):
     runner = runner_of(small(pairs=20_000), pace=3000).start()
     assert Runner(small()).copy(pace="unlimited", paused=False) is None, "nothing has been made"

@@ -49,7 +49,7 @@ def check(index, queries, database, combine, k, radius, method):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(case=cases(), k=st.integers(1, 40), radius=st.integers(0, 12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_equal_to_the_literal_twin(method, case, k, radius):
     index = ohash.HammingIndex(case.database, r=case.r)
     k = min(k, case.database.shape[1])

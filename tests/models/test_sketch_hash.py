@@ -77,7 +77,6 @@ def test_the_strongest_directions_are_found(sketch):
     assert captured > (0.98 if sketch == "fd" else 0.9)
 
 
-@pytest.mark.slow
 def test_srht_is_unbiased():
     rng = np.random.default_rng(4)
     total = np.zeros((12, 12))

@@ -27,7 +27,6 @@ from ohash.streams import registry
 from tests.paper.told import Told, claim
 
 
-@pytest.mark.slow
 def test_every_embedded_data_set_is_in_a_figure_and_the_report_says_which_no_claim_is_judged_on(tmp_path):
     measured = Measurements(Store(tmp_path), QUICK)
     text = coverage_text(measured)

@@ -85,7 +85,6 @@ def test_a_fit_elsewhere_is_the_fit_here_bit_for_bit(pool, method):
     assert np.array_equal(hasher.encode(X), again.encode(X))
 
 
-@pytest.mark.slow
 def test_a_fit_goes_on_from_a_state(pool):
     X, y = points()
     hasher = registry.find("itq").build(registry.find("itq").params(r=6))

@@ -129,7 +129,6 @@ def test_reading_says_what_is_wrong(tmp_path):
         read_sample(tmp_path / "short.npz")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_installed")
 def test_fashion_takes_the_first_of_each_class_in_file_order(tmp_path):
     pictures, labels = write_fashion(tmp_path)

@@ -85,7 +85,6 @@ def test_fashion_is_balanced_and_its_features_are_of_its_pictures():
     assert shared(top(exact, 15), top(sample["features"][:300], 15)) > 0.98
 
 
-@pytest.mark.slow
 def test_patches_are_five_views_a_track_of_one_photo_each():
     sample = read_sample(FOLDER / "patches_gist.npz")
     assert str(sample["note"]) == NOTE == "synthetic warps of real photos"

@@ -40,7 +40,6 @@ def test_code_for_a_sweep_repeats_it(name, tmp_path, monkeypatch, capsys):
     assert all(f"mAP {point.mean():.3f}" in line for point, line in zip(expected, printed, strict=True))
 
 
-@pytest.mark.slow
 def test_code_for_a_sweep_on_own_data_loads_them(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(200, 6)).astype(np.float32))

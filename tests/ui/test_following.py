@@ -1,6 +1,5 @@
 """A tab that the lecturer sends to another address: the session turns to it, and keeps what it names already."""
 
-import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.ui.session import live_run
@@ -50,7 +49,6 @@ def test_the_same_experiment_goes_on_when_it_is_presented():
     assert not session_of(app).present and live_run.runner(session_of(app)) is running
 
 
-@pytest.mark.slow
 def test_other_pages_turn_to_their_address():
     app = opened(**SMALL)
     send(app, 1, "pages/step.py", **SMALL, at="7")

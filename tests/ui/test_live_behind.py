@@ -82,7 +82,6 @@ def test_exported_figures_show_what_stands_behind(monkeypatch: pytest.MonkeyPatc
     assert "r = 16" in files["Figure mAP (SVG)"]() and "r = 16" in files["Figures (HTML)"]()
 
 
-@pytest.mark.slow
 def test_export_offers_the_run_so_far_as_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(**SMALL)
     runner = live_run.runner(session_of(app))

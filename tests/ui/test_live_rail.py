@@ -53,7 +53,6 @@ def test_tooltips_and_captions_say_what_is_in_force() -> None:
     assert any(f"σ auto → {now.numbers['sigma']:.3g}," in one.value for one in app.caption)
 
 
-@pytest.mark.slow
 def test_five_seeds_are_followed_after_the_end_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     draw, timers = page.fragment, []
 

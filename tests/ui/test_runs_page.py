@@ -431,7 +431,6 @@ def test_boxes_on_parallel_coordinates_filter_the_runs(pictures: list[Snapshot])
     assert not app.exception and any("drag a box over an axis" in one.value for one in app.caption)
 
 
-@pytest.mark.slow
 def test_runs_of_a_sweep_stand_together_under_its_name() -> None:
     sweep = build_sweep("two C", base={"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150}, grid={"C": [0.1, 1.0]})
     SweepExecution(sweep, Store(), InlineExecutor()).run()

@@ -162,7 +162,6 @@ def test_a_lecturers_own_lesson_comes_last_and_leaves_the_others_their_numbers(t
         command(parser().parse_args(["--lesson", str(file)]), [])
 
 
-@pytest.mark.slow
 def test_a_lesson_that_is_spoilt_while_the_server_runs_is_named_and_leaves_the_others(tmp_path, monkeypatch):
     file = tmp_path / "mine.md"
     file.write_text(MINE.replace("link: r=3", "link: data=mons"), encoding="utf-8")

@@ -76,7 +76,6 @@ def test_the_first_and_the_last_picture_have_the_numbers_of_the_run() -> None:
     assert [item[0] for item in frames[-1]["gallery"]["items"]] == shown[-1][1].rows.tolist()
 
 
-@pytest.mark.slow
 def test_the_axes_stand_still_and_lines_that_are_the_same_are_written_once() -> None:
     data = data_of(page_of(SHORT))
     texts, later = data["texts"], [frame for frame in data["frames"] if frame["pairs"] >= 100]
@@ -87,7 +86,6 @@ def test_the_axes_stand_still_and_lines_that_are_the_same_are_written_once() -> 
         assert all(box == boxes[-1] for box in boxes), name
 
 
-@pytest.mark.slow
 def test_the_curves_of_a_narrow_picture_are_those_drawn_for_it() -> None:
     data, (_, shown) = data_of(page_of(SHORT)), recorded(SHORT)
     texts, moved = data["texts"], 0
@@ -210,7 +208,6 @@ def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_wait
         assert near > 200, role
 
 
-@pytest.mark.slow
 def test_the_items_of_the_animation_have_the_signs_of_the_gallery(monkeypatch: pytest.MonkeyPatch) -> None:
     run, every = recorded(SHORT)
     shown, written = every[-1:], []
@@ -226,7 +223,6 @@ def test_the_items_of_the_animation_have_the_signs_of_the_gallery(monkeypatch: p
     assert [text[0] for text in written if text.endswith(("bit", "bits"))] == signs
 
 
-@pytest.mark.slow
 def test_a_gif_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "run.gif"
     assert main(["run", "--dataset", "moons", "--pairs", "10", "--quiet", "--recording", str(file)]) == 0
