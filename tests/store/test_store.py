@@ -105,6 +105,15 @@ def test_a_clock_that_is_months_ahead_for_an_hour_does_not_empty_the_trash(store
     assert_same_picture(again.get(key), picture)
 
 
+def test_a_clock_that_was_months_ahead_does_not_keep_the_trash_for_months(store, picture, monkeypatch):
+    store.delete([numbered(store, picture, 0)])
+    for ahead in (100, 31, 32.5):
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "time", lambda real=time.time, days=ahead: real() + days * trash.DAY)
+            again = Store(store.folder)
+    assert not again.list_trash()
+
+
 def test_a_kill_between_list_and_file_neither_loses_nor_revives_a_run(store, picture, monkeypatch):
     key = numbered(store, picture, 0)
     monkeypatch.setattr(trash, "move_files", lambda *_: None)
