@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"\ninterrupted at pair {current.t:,}; resume with --resume {options.save}", file=sys.stderr)
         raise
     chance = current.checkpoints.judge.chance()
-    report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
+    report = summary(now) | {"test": current.checkpoints.evaluate_on("test").scores}
     report["notes"] += _paper_notes(options)
     try:
         _write_files(options, current, report, moments)

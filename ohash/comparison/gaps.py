@@ -11,6 +11,7 @@ from ohash.comparison.results import ComparisonSnapshot, truth_scores
 from ohash.core.arrays import Rows
 from ohash.evaluation.significance import (
     ENOUGH_SEEDS,
+    align_queries,
     difference_over_seeds,
     few_seeds_margin,
     half_width,
@@ -20,7 +21,6 @@ from ohash.evaluation.significance import (
 
 FLOATS = -1
 RESAMPLES = 1000
-MOSTLY_SHARED = 0.5
 PerSeed = dict[int, npt.NDArray[np.float64]]
 RowsBySeed = Mapping[int, Rows]
 
@@ -91,9 +91,7 @@ def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, queries: RowsBySeed
     seeds = [seed for seed in one if seed in other and len(one[seed]) == len(other[seed])]
     if not seeds:
         return None
-    (ones, shared), (others, _) = (
-        _in_one_order({seed: side[seed] for seed in seeds}, queries) for side in (one, other)
-    )
+    (ones, shared), (others, _) = (_align({seed: side[seed] for seed in seeds}, queries) for side in (one, other))
     if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
     pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score, same_queries=shared)
@@ -104,26 +102,12 @@ def gap_over_seeds(one: PerSeed, other: PerSeed, score: str, queries: RowsBySeed
 
 def score_per_query(scores: PerSeed, queries: RowsBySeed) -> npt.NDArray[np.float64]:
     """The scores of all queries of all seeds; where the seeds share their queries, one mean per query."""
-    each, shared = _in_one_order(scores, queries)
+    each, shared = _align(scores, queries)
     return mean_per_query(each) if shared else np.concatenate([np.empty(0), *each])
 
 
-def _in_one_order(scores: PerSeed, queries: RowsBySeed) -> tuple[list[npt.NDArray[np.float64]], bool]:
-    """The scores of each seed, and whether the seeds share most of their queries, as where later clicks judge.
-
-    Then every array has a place for each query of any seed, NaN where its seed does not have it.
-    """
-    rows = [queries[seed] for seed in scores if seed in queries and len(queries[seed]) == len(scores[seed])]
-    if len(rows) < max(2, len(scores)):
-        return list(scores.values()), False
-    every = np.unique(np.concatenate(rows))
-    share = (sum(map(len, rows)) / len(every) - 1) / (len(rows) - 1)  # 0 if no two have one in common, 1 if all do
-    if share <= MOSTLY_SHARED:
-        return list(scores.values()), False
-    each = [np.full(len(every), math.nan) for _ in rows]
-    for line, row, values in zip(each, rows, scores.values(), strict=True):
-        line[np.searchsorted(every, row)] = values
-    return each, True
+def _align(scores: PerSeed, queries: RowsBySeed) -> tuple[list[npt.NDArray[np.float64]], bool]:
+    return align_queries(list(scores.values()), [queries.get(seed) for seed in scores])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ At which pairs that is depends on the length of the run alone (`checkpoint_pairs
 """
 
 from collections.abc import Generator
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,17 @@ FLAT = 0.005
 MOST_STORED = 2**26
 # The balance of the bits is taken over about so many codes.
 ROWS_OF_BALANCE = 4096
+
+
+class PartScores(NamedTuple):
+    """What final codes score on one part of the queries; `ap` of a query with nothing relevant is NaN.
+
+    `queries` are the rows of the data that `ap` is of.
+    """
+
+    scores: dict[str, Any]
+    ap: npt.NDArray[np.float64]
+    queries: Rows
 
 
 class Checkpoints:
@@ -205,8 +216,8 @@ class Checkpoints:
             yield
             self.code_numbers()
 
-    def evaluate_on(self, part: str) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
-        """Scores on the "validation" or "test" queries, and the average precision of each (NaN: nothing relevant).
+    def evaluate_on(self, part: str) -> PartScores:
+        """Scores on the "validation" or "test" queries.
 
         Tune on validation, report once on test. The hash that made the table makes the codes, so stale codes show
         their cost here, too.
@@ -219,14 +230,15 @@ class Checkpoints:
         scores = drain(judge.evaluate(codes, run.hasher.r, seen, distances))
         record = scores.pop("record", None)
         if record is None:  # fewer than two items have been seen
-            return {**scores, "queries": 0, "queries_without_relevant_items": 0}, np.empty(0)
+            nothing = {**scores, "queries": 0, "queries_without_relevant_items": 0}
+            return PartScores(nothing, np.empty(0), np.empty(0, np.int64))
         counts = {"queries": record.queries, "queries_without_relevant_items": record.excluded}
-        return {**scores, **counts}, np.asarray(record.ap)
+        return PartScores({**scores, **counts}, np.asarray(record.ap), judge.queries)
 
     def evaluate_test(self) -> None:
         """Score the final codes on the test queries: once, at the end, for the snapshot of a finished run."""
         if self._run.params.run.judged_by == "validation" and not self.test_scores:
-            scores, _ = self.evaluate_on("test")
+            scores = self.evaluate_on("test").scores
             self.test_scores = {f"test_{name}": float(scores[name]) for name in TEST_SCORES if name in scores}
 
     def _record(self, scores: dict[str, Any]) -> None:

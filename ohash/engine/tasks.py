@@ -24,7 +24,8 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     """Run an experiment: progress, then everything a store keeps (`record`), with the average precision of each query.
 
     values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
-    final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation", "ap/test".
+    final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation",
+    "ap/test", and the rows of those queries: "queries/validation", "queries/test".
     """
     begun, cpu = time.perf_counter(), time.process_time()
     with one_blas_thread():
@@ -36,14 +37,16 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
                 reported = time.monotonic()
                 report(_progress_numbers(current))
         judged = {part: current.checkpoints.evaluate_on(part) for part in QUERIES}
-    more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
+    more: dict[str, Any] = {f"scores/{part}": one.scores for part, one in judged.items()}
     more |= {
         "seconds": time.perf_counter() - begun,
         "cpu_seconds": time.process_time() - cpu,
         "fingerprint": current.world.dataset.fingerprint(),
     }
     more["state_bytes"] = sum(array.nbytes for array in current.hasher.state()[1].values())
-    return to_frame(current.snapshot("done"), more, {f"ap/{part}": ap for part, (_, ap) in judged.items()})
+    arrays = {f"ap/{part}": one.ap for part, one in judged.items()}
+    arrays |= {f"queries/{part}": one.queries for part, one in judged.items()}
+    return to_frame(current.snapshot("done"), more, arrays)
 
 
 def run_with(values: dict[str, Any], data: Frame) -> Frame:

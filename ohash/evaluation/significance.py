@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Rows
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # for a t interval of their mean
@@ -18,6 +19,7 @@ ENOUGH_QUERIES = 30  # for a normal interval of their mean
 SEED_SPREADS = {"map": 0.03, "hit_10": 0.03, "recall_10": 0.03}
 # With fewer seeds an effect must exceed so many standard errors of their mean, taken from SEED_SPREADS.
 FEW_SEEDS_FACTOR = 3.0
+MOSTLY_SHARED = 0.5
 
 
 # Ends of bootstrap intervals, by a fingerprint of the numbers that were resampled.
@@ -132,6 +134,33 @@ def mean_per_query(scores: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.
     """
     every = np.stack(scores)
     return np.asarray(np.nanmean(every[:, ~np.isnan(every).all(axis=0)], axis=0))
+
+
+def align_queries(
+    scores: Sequence[npt.NDArray[np.float64]], queries: Sequence[Rows | None]
+) -> tuple[list[npt.NDArray[np.float64]], bool]:
+    """The scores of each seed, and whether the seeds share most of their queries, as where a data set declares them.
+
+    `queries` are the rows that each seed's scores belong to; None or another number of rows counts as not shared. Where
+    they are shared, every array has a place for each query of any seed, NaN where its seed does not have it.
+
+    >>> align_queries([np.array([0.1, 0.2]), np.array([0.3, 0.4])], [np.array([5, 7]), np.array([5, 8])])[1]
+    False
+    >>> align_queries([np.array([0.1, 0.2]), np.array([0.4, 0.3])], [np.array([5, 7]), np.array([7, 5])])
+    ([array([0.1, 0.2]), array([0.3, 0.4])], True)
+    """
+    each = list(scores)
+    rows = [row for one, row in zip(each, queries, strict=True) if row is not None and len(row) == len(one)]
+    if len(rows) < max(2, len(each)):
+        return each, False
+    every = np.unique(np.concatenate(rows))
+    share = (sum(map(len, rows)) / len(every) - 1) / (len(rows) - 1)  # 0 if no two have one in common, 1 if all do
+    if share <= MOSTLY_SHARED:
+        return each, False
+    aligned = [np.full(len(every), math.nan) for _ in rows]
+    for line, row, values in zip(aligned, rows, each, strict=True):
+        line[np.searchsorted(every, row)] = values
+    return aligned, True
 
 
 def half_width(values: npt.ArrayLike) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ohash import table_files
 from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
-from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
+from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, align_queries, difference_over_seeds, seeds_text
 from ohash.repr_html import card_html, curves_html
 from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
@@ -150,7 +150,10 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class BestPoint:
-    """The best point by validation mAP, and its test mAP; `lost_runs` are its runs without curves."""
+    """The best point by validation mAP, and its test mAP; `lost_runs` are its runs without curves.
+
+    `same_queries`: every seed was judged by the same test queries, as where a data set declares them.
+    """
 
     point: Point
     validation: float
@@ -158,6 +161,7 @@ class BestPoint:
     test_sd: float = math.nan
     queries: int = 0
     seeds: int = 0
+    same_queries: bool = False
     waiting: int = 0
     lost_runs: tuple[str, ...] = ()
     group: str = ""
@@ -165,6 +169,8 @@ class BestPoint:
     @property
     def queries_text(self) -> str:
         """How many test queries, of how many seeds."""
+        if self.same_queries and self.seeds > 1:
+            return f"the same {self.queries:,} test queries for all {self.seeds} seeds"
         return f"{self.queries:,} test queries" + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
 
     @property
@@ -225,16 +231,18 @@ def best_point(store: Store, points: list[Point]) -> BestPoint | None:
 def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     done = store.done()
     frames = {cell.key: store.frame(cell.key)[1] for cell in point.cells if cell.key in done}
-    aps = [arrays["ap/test"] for arrays in frames.values() if "ap/test" in arrays]
     lost = tuple(key for key, arrays in frames.items() if "ap/test" not in arrays)
-    aps = [ap for ap in aps if np.isfinite(ap).any()]
-    if not aps:
+    judged = [arrays for arrays in frames.values() if "ap/test" in arrays and np.isfinite(arrays["ap/test"]).any()]
+    if not judged:
         return BestPoint(point, point.mean(), lost_runs=lost)
+    # A cell of an earlier version has no "queries/test".
+    aps, shared = align_queries([one["ap/test"] for one in judged], [one.get("queries/test") for one in judged])
     means = [float(np.nanmean(ap)) for ap in aps]
     sd = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     queries = int(np.isfinite(np.concatenate(aps)).sum()) // len(aps)
-    test = difference_over_seeds(aps, [np.zeros_like(ap) for ap in aps])
-    return BestPoint(point, point.mean(), test, sd, queries, len(aps), lost_runs=lost)
+    test = difference_over_seeds(aps, [np.zeros_like(ap) for ap in aps], same_queries=shared)
+    same = shared and all(np.array_equal(np.isnan(ap), np.isnan(aps[0])) for ap in aps)
+    return BestPoint(point, point.mean(), test, sd, queries, len(aps), same, lost_runs=lost)
 
 
 @dataclass(frozen=True)

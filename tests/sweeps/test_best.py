@@ -1,11 +1,16 @@
 """The best of a sweep: chosen on validation queries, reported once on test queries."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.results import BestPoint, SweepResults, best_points, collect_points
+from ohash.sweeps.saving import save_own_data, with_own_data
+from ohash.sweeps.specification import build_sweep
+from tests.engine.runs import own_data
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
 
@@ -79,3 +84,20 @@ def test_no_interval_of_a_score_leaves_0_to_1(tiny, store):
     (point, *_) = collect_points(tiny_sweep(), store)
     best = BestPoint(point, 0.85, Difference(0.852, 0.695, 1.008), seeds=3)
     assert best.interval_text == "95 % interval 0.695 to 1.000"
+
+
+def test_more_seeds_on_declared_test_queries_are_no_more_queries(store):
+    """A bootstrap that takes them for different queries is too narrow by the root of the number of seeds."""
+    mine = replace(own_data("labels")[0], fixed_test=np.arange(240, 300), queries=(60, 60))
+    grid = {"base": {"r": 8, "pairs": 150, "kernel": "none", "judged_at": "ends"}, "seeds": 3}
+    chosen = with_own_data(build_sweep("mine", **grid), mine)
+    save_own_data(store, mine)
+    SweepExecution(chosen, store, InlineExecutor()).run()
+    (best,) = best_points(chosen, store)
+    frames = [store.frame(cell.key)[1] for cell in best.point.cells]
+    assert all(frame["queries/test"].tolist() == list(range(240, 300)) for frame in frames)
+    aps = [frame["ap/test"] for frame in frames]
+    assert best.test == difference_over_seeds(aps, [0 * ap for ap in aps], same_queries=True)
+    narrow = difference_over_seeds(aps, [0 * ap for ap in aps])
+    assert best.test.high - best.test.low > narrow.high - narrow.low
+    assert "on the same 60 test queries for all 3 seeds mAP" in best.test_text
