@@ -20,16 +20,14 @@ def runner(session: Session) -> AdviceRunner:
     """The runner of the session's question, started if there is none; a finished one is kept."""
     if session.advice is None:
         session.advice = default_question(session)
-    latest = session.advice_runner
-    if latest is not None and latest.params == session.advice and latest.state == "done":
-        return latest
-    lease = hub().lease(session.id)
-    if lease.runner is None or lease.runner.params != session.advice:
-        session.advice_runner = AdviceRunner(session.advice, own_data.dataset_of(session, session.advice))
-        session.advice_resting = False
-        hub().run(session.id, session.advice_runner)
-        return session.advice_runner
-    return lease.runner
+    asked = session.advice
+    current = hub().run_unless(
+        session.id, session.advice_runner, lambda one: one.params == asked,
+        lambda: AdviceRunner(asked, own_data.dataset_of(session, asked)),
+    )  # fmt: skip
+    if current is not session.advice_runner:
+        session.advice_runner, session.advice_resting = current, False
+    return current
 
 
 def choose(session: Session, params: AdviceParams, *, restart: bool = False) -> None:

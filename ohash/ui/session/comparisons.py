@@ -21,17 +21,14 @@ def runner(session: Session) -> ComparisonRunner:
     """The runner of the session's comparison, started if there is none; a finished one is kept."""
     if session.comparison is None:
         session.comparison = default_comparison(session, session.params.dataset, session.params.content)
-    latest = session.comparison_runner
-    if latest is not None and latest.comparison == session.comparison and latest.state == "done":
-        return latest
-    lease = hub().lease(session.id)
-    if lease.runner is None or lease.runner.comparison != session.comparison:
-        own = own_data.dataset_of(session, session.comparison)
-        session.comparison_runner = ComparisonRunner(session.comparison, own)
-        session.compare_resting = False
-        hub().run(session.id, session.comparison_runner)
-        return session.comparison_runner
-    return lease.runner
+    asked = session.comparison
+    current = hub().run_unless(
+        session.id, session.comparison_runner, lambda one: one.comparison == asked,
+        lambda: ComparisonRunner(asked, own_data.dataset_of(session, asked)),
+    )  # fmt: skip
+    if current is not session.comparison_runner:
+        session.comparison_runner, session.compare_resting = current, False
+    return current
 
 
 def choose(session: Session, comparison: Comparison, *, restart: bool = False) -> None:

@@ -152,6 +152,17 @@ class Hub(Generic[W]):
             lease.polled_at = self._clock()
             self.supervise()
 
+    def run_unless(self, session: str, latest: W | None, wanted: Callable[[W], bool], make: Callable[[], W]) -> W:
+        """The run that a session wants: its `latest` if that is done, or the one under way, or what `make` makes."""
+        if latest is not None and wanted(latest) and latest.state == "done":
+            return latest
+        with self._lock:
+            current = self.lease(session).runner
+        if current is None or not wanted(current):
+            current = make()
+            self.run(session, current)
+        return current
+
     def join(self, session: str, topic: Hashable) -> bool:
         """On a busy server, watch the unfinished run on the topic that most watch; returns whether there is one.
 
