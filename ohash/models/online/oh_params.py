@@ -1,7 +1,6 @@
 """The parameters of OH, which MMOH shares, and the columns that learning pairs gives."""
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -100,8 +99,9 @@ def check_thresholds(r: int, alpha: int, beta: float) -> None:
 
 
 def check_C(value: float | str) -> float:
-    """Refuse 0 as a number: it is how "auto" is stored, and whoever writes 0 means no learning."""
+    """C as `OHParams` stores it: "auto" is 0. A 0 that is given is refused, as whoever writes it means no learning."""
+    row = parameter_table(OHParams)["C"]
     if not isinstance(value, str) and np.isscalar(value) and value == 0:
-        allowed = parameter_table(OHParams)["C"].allowed
-        raise ValueError(f"C must be {allowed}, got {value!r}; the default is {USUAL_C:g}")
-    return cast(float, value)  # or "auto", which `OHParams` turns into a number
+        raise ValueError(f"C must be {row.allowed}, got {value!r}; the default is {USUAL_C:g}")
+    number: float = row.convert(value)
+    return number
