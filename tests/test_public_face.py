@@ -29,7 +29,7 @@ FACE = {
 }  # fmt: skip
 PACKAGES = {
     "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps",
-    "advice", "production", "paper", "plots", "web", "ui", "cli", "table_files", "repr_html",
+    "advice", "production", "paper", "plots", "web", "ui", "cli", "table_files", "repr_html", "number_formats",
 }  # fmt: skip
 
 

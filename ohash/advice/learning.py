@@ -23,6 +23,7 @@ from ohash.core.distances import normalize_rows
 from ohash.models.online.mmoh import MMOH
 from ohash.models.online.oh import OH
 from ohash.models.quantizers.rotated import random_rotation
+from ohash.number_formats import percent
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.threads import run_side_by_side
 
@@ -84,7 +85,7 @@ class Learning:
             shrink = self._adapter.shrink
             texts.append("adapter: none" if shrink is None else f"adapter: γ = {shrink:g}")
         if self._chosen is not None:
-            texts.append(f"OH: C = {self._chosen[0]:g}, {self._chosen[1]:.0%} clicks")
+            texts.append(f"OH: C = {self._chosen[0]:g}, {percent(self._chosen[1])} clicks")
         return "; ".join(texts)
 
     def _fit_adapter(self) -> Generator[float, None, Adapter]:

@@ -93,7 +93,7 @@ def _follow(runner: AdviceRunner, *, quiet: bool) -> None:
             if answer.sentence != sentence and answer.decision != "waiting":
                 sentence = answer.sentence
                 _say(f"{now.seconds:5.0f} s  {sentence}")
-        bar.show(now.share, f"{now.share:.0%}, {now.activity}", finished=False)
+        bar.show(now.share, f"{100 * now.share:.0f} %, {now.activity}", finished=False)
 
 
 def _say(text: str) -> None:

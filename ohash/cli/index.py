@@ -30,6 +30,7 @@ from ohash.index.export import TARGETS, accepted_bitorder, check_target_bitorder
 from ohash.index.faiss_export import write_faiss
 from ohash.models.base import AsymmetricHasher, OnlineHasher
 from ohash.models.storage import refuse_untrained
+from ohash.number_formats import percent
 from ohash.streams.readers.own_data import open_files
 
 
@@ -110,7 +111,7 @@ def _codes(options: argparse.Namespace, model: OnlineHasher | None) -> Codes | N
 
 def _describe(index: ohash.HammingIndex, codes: Codes) -> None:
     diagnostics = code_diagnostics(codes)
-    shares = f"distinct codes {diagnostics.distinct:.0%}, bit balance {diagnostics.balance:.2f}"
+    shares = f"distinct codes {percent(diagnostics.distinct)}, bit balance {diagnostics.balance:.2f}"
     print(f"{index!r}, {index.nbytes / 1e6:.3g} MB; {shares}")
     sample = codes[..., :: max(1, codes.shape[-2] // 100), :]
     index.search(sample[..., :1, :], 1)  # compiles

@@ -12,6 +12,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.drift_metrics import detection, dip, most_forgotten, recovery, stale_gap
 from ohash.evaluation.metric_descriptions import METRICS as METRIC_TABLE
 from ohash.models.registry import hashers
+from ohash.number_formats import percent
 
 
 def progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
@@ -26,7 +27,7 @@ def progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
         and current.training_set.fitted != current.training_set.version()
     ):
         rows = len(current.training_set.rows)
-        return f"{pairs}  fitting {current.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
+        return f"{pairs}  fitting {current.spec.title} to {rows:,} rows, {100 * fitted:.0f} %{scores}"
     return f"{pairs}  {current.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 
 
@@ -54,7 +55,9 @@ def report_text(now: Snapshot, test: dict[str, float], metric: str, chance: Mapp
 def _update_rate(now: Snapshot) -> str:
     """The share of recent updates, if the method learns from pairs."""
     return (
-        f"{now.numbers['update_rate']:.0%} of recent pairs caused an update, " if "update_rate" in now.columns else ""
+        f"{percent(now.numbers['update_rate'])} of recent pairs caused an update, "
+        if "update_rate" in now.columns
+        else ""
     )
 
 

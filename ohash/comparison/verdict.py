@@ -25,6 +25,7 @@ from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, sc
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
+from ohash.number_formats import percent
 
 # A code "finds the neighbours" at this recall@10.
 TARGET_RECALL = 0.9
@@ -195,13 +196,14 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
         text = f"{_name(snapshot, best)} is best{_by_one_score(snapshot, in_truth, in_recall)}"
     else:
         text = (
-            f"{_name(snapshot, best)} loses least: {followed:.0%} of the best {score} and {kept:.0%} of the best "
-            "recall@10"
+            f"{_name(snapshot, best)} loses least: {percent(followed)} of the best {score} and {percent(kept)} of the "
+            "best recall@10"
         )
         follower = max(codes, key=lambda code: code.truth)
         if follower is not best:
             share = shares[follower.entry][1]
-            text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {share:.0%} of that recall"
+            rival = snapshot.names[follower.entry]
+            text += f"; {rival}, which has the best {score}, keeps {percent(share)} of that recall"
         text += _by_one_score(snapshot, in_truth, in_recall)
     text = _with_seeds(text, snapshot)
     parts = [text]
@@ -216,8 +218,8 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
         followed, kept = shares[online.entry]
         name = _name(snapshot, online)
         parts.append(
-            f"The best that learns online is {name}: {followed:.0%} of the best {score} and {kept:.0%} of the best "
-            "recall@10"
+            f"The best that learns online is {name}: {percent(followed)} of the best {score} and {percent(kept)} of "
+            "the best recall@10"
         )
         parts.append(_price(snapshot, best, online))
     return Sentence(topic, f"{'. '.join(part for part in parts if part)}.")
@@ -408,16 +410,15 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     floats = _float_bytes(snapshot)
     ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
-        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed_note(snapshot)} finds {-recall:.0%} "
-        f"of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
+        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed_note(snapshot)} finds "
+        f"{percent(-recall)} of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"
     most = max(row[1] for row in candidates)
-    shortfall = (
-        "" if enough else f"; no unsupervised code here reaches {TARGET_RECALL:.0%} {_with_at_most(most, snapshot)}"
-    )
-    return Sentence(topic, f"{text}{shortfall}.")
+    if not enough:
+        text += f"; no unsupervised code here reaches {percent(TARGET_RECALL)} {_with_at_most(most, snapshot)}"
+    return Sentence(topic, f"{text}.")
 
 
 def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
@@ -426,7 +427,7 @@ def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
     beyond = next((c for c in RERANKED if c > most), None)
     if beyond is None:
         return allowed
-    return f"{allowed} ({beyond} × would re-rank {10 * beyond / max(1, snapshot.setup.database):.0%} of the items)"
+    return f"{allowed} ({beyond} × would re-rank {percent(10 * beyond / max(1, snapshot.setup.database))} of the items)"
 
 
 def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:

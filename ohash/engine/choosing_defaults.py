@@ -16,6 +16,7 @@ from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.run_health import CAPPED
 from ohash.evaluation.significance import difference_over_seeds
+from ohash.number_formats import percent
 
 MIN_GAIN = 0.05  # relative: a difference that a person sees
 PAIRS = 10_000
@@ -91,8 +92,8 @@ def _why(first: Trial, best: Trial, seeds: int) -> str:
         f"mAP {best.start:.3f} -> {best.end:.3f} after {PAIRS:,} pairs, mean of {seeds} seeds on validation queries"
     )
     if best is first:
-        return f"{learns}; no other value tried gains {MIN_GAIN:.0%}"
-    capped = f", with {first.capped:.0%} of the steps capped" if first.capped >= CAPPED else ""
+        return f"{learns}; no other value tried gains {percent(MIN_GAIN)}"
+    capped = f", with {percent(first.capped)} of the steps capped" if first.capped >= CAPPED else ""
     return f"{learns}; with the usual values {first.start:.3f} -> {first.end:.3f}{capped}"
 
 

@@ -15,6 +15,7 @@ from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.narrative import change_since_start, change_text
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
+from ohash.number_formats import percent
 from ohash.streams import registry as datasets
 from ohash.streams.drift import MOVING
 
@@ -150,14 +151,14 @@ def _numerics(now: Snapshot) -> list[Finding]:
         signs.append(_finding("certificate gap", f"{gap:.1e}", gap < limit, advice, Remedy("dtype", "float64")))
     if "required_C" in n and math.isfinite(n["required_C"]):
         share = n.get("share_C", 1.0)
-        value = f"{n['required_C']:.2g}, met at {share:.0%} of updates"
+        value = f"{n['required_C']:.2g}, met at {percent(share)} of updates"
         signs.append(Finding("C required by the bound", value, True, judged=False))
     degenerate = n.get("degenerate", 0.0) / max(1, now.t)
     advice = "zero vectors: look at the Data page"
-    signs.append(_finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, advice))
+    signs.append(_finding("degenerate pairs", percent(degenerate), degenerate < 0.01, advice))
     if "same_vector" in n:
         same, zero = n["same_vector"], n["zero_vectors"]
-        value = f"{same:.0%}{', a zero vector' if 0 < same == zero else ''}"
+        value = f"{percent(same)}{', a zero vector' if 0 < same == zero else ''}"
         ask = "leave out or fill in what is zero" if same == zero else "does it stand for missing ones?"
         advice = f"they all get one code, and no setting tells them apart: {ask}"
         signs.append(_finding(SAME_VECTOR, value, same < HAVE_ONE, advice))
@@ -197,7 +198,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         elif C >= USUAL_C and _has_few_anchors(now):
             advice = f"{now.params.features.m} anchors tell too little apart, and a larger C does not help: use more"
             remedy = Remedy("m", MORE_ANCHORS)
-        value = f"{capped:.0%} of recent ones"
+        value = f"{percent(capped)} of recent ones"
         if capped >= CAPPED and _is_chosen(C, now.params):
             chosen = f"{value}; C = {C:g} was chosen for this data set; no larger one that was tried is clearly better"
             signs.append(Finding(CAPPED_UPDATES, chosen, True, judged=False))
@@ -279,15 +280,15 @@ def median_step(now: Snapshot) -> float:
 
 
 def _wrong_answers(now: Snapshot) -> str:
-    return f"{now.params.stream.noise:.0%} of the answers are wrong"
+    return f"{percent(now.params.stream.noise)} of the answers are wrong"
 
 
 def _one_sided(now: Snapshot) -> str:
     """What is wrong where hardly anything is dissimilar, as if one class has nearly all items; "" elsewhere."""
     pairs, items = (now.numbers.get(name, 0.0) for name in ("similar_share", "map_chance"))
     if pairs > ONE_SIDED:
-        return f"{pairs:.0%} of the pairs are similar, and few say what to keep apart"
-    return f"{items:.0%} of the items are relevant to a query: little to tell apart" if items > ONE_SIDED else ""
+        return f"{percent(pairs)} of the pairs are similar, and few say what to keep apart"
+    return f"{percent(items)} of the items are relevant to a query: little to tell apart" if items > ONE_SIDED else ""
 
 
 def _is_mostly_one_vector(now: Snapshot) -> bool:
@@ -458,7 +459,7 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
     updates = now.bit_updates
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:
         idle = float(np.mean(updates == 0))
-        signs.append(_finding("bits that never moved", f"{idle:.0%}", idle < IDLE_BITS, "fewer bits would do the same"))
+        signs.append(_finding("bits that never moved", percent(idle), idle < IDLE_BITS, "fewer bits would do the same"))
     if now.bit_ones.size and now.t >= MIN_PAIRS:
         constant = _constant_bits(now)
         advice, remedy = "these bits tell nothing apart: fewer bits would do the same", None
@@ -468,6 +469,6 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
             advice = "these bits tell nothing apart: centre the vectors, or use fewer bits"
             remedy = Remedy("center", "frozen")
         signs.append(
-            _finding("bits that are the same in all codes", f"{constant:.0%}", constant < CONSTANT_BITS, advice, remedy)
+            _finding("bits that are the same in all codes", percent(constant), constant < CONSTANT_BITS, advice, remedy)
         )
     return signs

@@ -19,6 +19,7 @@ from ohash.core.codes import sgn
 from ohash.core.loss import code_score, dissimilar_threshold, similarity_loss, update, zero_loss_codes
 from ohash.engine.params import experiment
 from ohash.engine.world import world_of
+from ohash.number_formats import percent
 from ohash.paper.findings import Claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.settings import EMBEDDED, Setting
@@ -305,7 +306,7 @@ THEORY_CLAIMS = (
     ),
     Claim(
         "suits-pair", "The update ensures that the model suits the current pair.", "Section VIII",
-        f"At least {ENSURED:.0%} of the updates by {PAIRS_TRIED:,} pairs leave their pair with zero loss.", (),
+        f"At least {percent(ENSURED)} of the updates by {PAIRS_TRIED:,} pairs leave their pair with zero loss.", (),
         _suits_the_pair,
     ),
 )  # fmt: skip

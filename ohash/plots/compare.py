@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash import number_formats as formats
 from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import Gap, gap_over_seeds
@@ -19,7 +20,7 @@ from ohash.comparison.results import ComparisonSnapshot, MethodResult
 from ohash.comparison.verdict import leaders_text, methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Dash, Kind, Mark, Series
 from ohash.plots.live.axes import COARSE, decades, empty_chart, round_up, share_limits
 from ohash.plots.live.scores import SCORES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ohash import number_formats as formats
 from ohash.core.arrays import Array
-from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Kind, Mark, Series
 from ohash.plots.renderers.plotly import figure
 from ohash.streams.dataset import Dataset

@@ -12,7 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.plots import formats, line_labels, point_labels
+from ohash import number_formats as formats
+from ohash.plots import line_labels, point_labels
 from ohash.plots.chart import Axis, Chart, Mark, Series, Values
 from ohash.plots.thinning import drawable, thin
 

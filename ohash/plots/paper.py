@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash import number_formats as formats
 from ohash.core.arrays import Floats
 from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
@@ -17,7 +18,7 @@ from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
 from ohash.paper.protocol import COMMON_R, learns_from, variant_title
 from ohash.paper.settings import Setting
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Marker, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import LineStyle, distinct_styles, method_styles

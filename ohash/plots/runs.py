@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ohash import number_formats as formats
 from ohash.engine.params import experiment, rows_of
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
 from ohash.plots.live.scores import SCORES, TRUTHS, truth

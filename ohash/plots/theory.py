@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ohash.core.loss import PairStep
 from ohash.engine.step_by_step import PairView
 from ohash.models.online.oh import OH
+from ohash.number_formats import percent
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.step_by_step import Stage, in_brackets, tex_number
 
@@ -177,7 +178,7 @@ def streams(wrong: float, C: float) -> Stage:
     last = int(np.flatnonzero(np.diff(clean, prepend=0.0))[-1]) + 1
     half = noisy[PAIRS // 2 - 1]
     sentence = (
-        f"With {wrong:.0%} wrong answers no such W exists: the loss is {half:,.0f} after {PAIRS // 2:,} pairs and "
+        f"With {percent(wrong)} wrong answers no such W exists: the loss is {half:,.0f} after {PAIRS // 2:,} pairs and "
         f"{noisy[-1]:,.0f} after {PAIRS:,}; the bound grows with the stream, and so may the loss."
         if wrong
         else "Add wrong answers to see a stream without such a W."
@@ -211,8 +212,9 @@ def _two_streams(clean: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64],
     t = np.arange(1, PAIRS + 1)
     lines = [Series("separable", t, clean, role="right", label=f"separable {clean[-1]:,.0f}")]
     if wrong:
-        name = f"{wrong:.0%} wrong answers"
-        lines.append(Series(name, t, noisy, role="wrong", dash="dashed", label=f"{wrong:.0%} wrong {noisy[-1]:,.0f}"))
+        share = percent(wrong)
+        label = f"{share} wrong {noisy[-1]:,.0f}"
+        lines.append(Series(f"{share} wrong answers", t, noisy, role="wrong", dash="dashed", label=label))
     title = (
         "Cumulative loss is level where a W without loss exists" + (", and climbs where none does" if wrong else "")
         if _is_level(clean)

@@ -83,7 +83,7 @@ def _answer_html(snapshot: AdviceSnapshot, answer: Verdict, state: str) -> str:
     changes = "".join(f"<li>{html.escape(text)}</li>" for text in answer.changes)
     listed = f"<p>What would change the answer:</p><ul>{changes}</ul>" if changes else ""
     how = f"{protocol(snapshot)} · " if snapshot.n else ""
-    activity = "done" if state == "done" else f"{state}, {snapshot.share:.0%} · {snapshot.activity}"
+    activity = "done" if state == "done" else f"{state}, {100 * snapshot.share:.0f} % · {snapshot.activity}"
     return (
         f'<div class="ohash-verdict" role="status" data-state="{state}" data-decision="{answer.decision}">'
         f"<p><b>{html.escape(answer.sentence)}</b></p>{listed}<small>{html.escape(how + activity)} · "

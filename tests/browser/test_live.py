@@ -435,9 +435,9 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     if page.get_by_text("Stage 1 of 1").count() == 0:  # a pair that updates the model has more to tell
         page.get_by_role("button", name="All", exact=True).click()
     page.get_by_role("slider", name="wrong answers").wait_for()
-    page.get_by_text("5% wrong answers no such W exists").wait_for()
+    page.get_by_text("5 % wrong answers no such W exists").wait_for()
     page.get_by_role("slider", name="wrong answers").press("ArrowRight")
-    page.get_by_text("6% wrong answers no such W exists").wait_for()
+    page.get_by_text("6 % wrong answers no such W exists").wait_for()
     page.get_by_role("link", name="Playground").click()
     page.wait_for_selector(".st-key-stage .playground[data-agreement]")
     page.keyboard.press("3")

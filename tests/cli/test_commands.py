@@ -274,7 +274,7 @@ def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monk
     assert main([*run, "--method", "itq"]) == 0
     first, *lines = capsys.readouterr().err.splitlines()
     assert first == "fitting ITQ to the first 100 rows"
-    fits = [line for line in lines if re.search(r"^40 / 40 pairs  fitting ITQ to 1[0-9]{2} rows, [0-9]+%", line)]
+    fits = [line for line in lines if re.search(r"^40 / 40 pairs  fitting ITQ to 1[0-9]{2} rows, [0-9]+ %", line)]
     assert len(fits) > 1 and "fitting" not in lines[-1]  # told before it, and while it goes on
     assert main([*run, "--method", "lsh"]) == 0
     assert "fitting" not in capsys.readouterr().err

@@ -171,10 +171,10 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
     near = sentences(with_recalls(now, (0.55, 0.6)))["To keep cosine"]
     assert "OH (.550) cannot be told apart from it" in near, "one seed, and 0.05 is no more than seeds change"
     assert re.match(
-        r"ITQ .* loses least: 7\d% of the best mAP and 100% of the best recall@10; OH", told["For both at once"]
+        r"ITQ .* loses least: 7\d % of the best mAP and 100 % of the best recall@10; OH", told["For both at once"]
     )
     assert told["For both at once"].endswith(
-        "The best that learns online is OH (learns from pairs, 64 bits): 100% of the best mAP and 50% of the best "
+        "The best that learns online is OH (learns from pairs, 64 bits): 100 % of the best mAP and 50 % of the best "
         "recall@10. ITQ needs all points at once, to be fitted again when they change."
     )
     online = sentences(with_recalls(now, (0.6, 0.3)))["For both at once"]
@@ -297,7 +297,7 @@ def test_what_compresses_the_distance():
     }
     told = sentences(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))
     text = told["The smallest code for cosine"]
-    assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95% of the ten exact neighbours")
+    assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95 % of the ten exact neighbours")
     assert "8 bytes per vector, 1/256 of the floats, which must be kept" in text
 
 
@@ -307,10 +307,9 @@ def test_re_ranking_much_of_a_small_database_proves_nothing():
         **{**vars(now), "setup": EvaluationSetup("x", 2500, 512, "cosine", "label", QUERIES, 1500, True)}
     )
     text = sentences(small)["The smallest code for cosine"]
-    assert "with 2 × re-ranking finds 70%" in text
-    assert (
-        "no unsupervised code here reaches 90% with at most 2 × re-ranking (4 × would re-rank 3% of the items)" in text
-    )
+    assert "with 2 × re-ranking finds 70 %" in text
+    limit = "no unsupervised code here reaches 90 % with at most 2 × re-ranking"
+    assert f"{limit} (4 × would re-rank 3 % of the items)" in text
 
 
 def test_more_bits_are_worth_a_word():

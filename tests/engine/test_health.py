@@ -69,10 +69,10 @@ def of_two_classes(many, few, apart=4.0):
 def test_where_nearly_all_pairs_are_similar_that_is_said_and_nothing_of_noise():
     unbalanced = of_two_classes(394, 6)
     said = told(finished(unbalanced, dataset=unbalanced, pairs=6_000))
-    assert said["pair-AUC of recent pairs"].endswith("97% of the pairs are similar, and few say what to keep apart")
+    assert said["pair-AUC of recent pairs"].endswith("97 % of the pairs are similar, and few say what to keep apart")
     half = told(finished(unbalanced, dataset=unbalanced, pairs=6_000, similar_share=0.5))
     assert any(
-        advice.endswith("98% of the items are relevant to a query: little to tell apart") for advice in half.values()
+        advice.endswith("98 % of the items are relevant to a query: little to tell apart") for advice in half.values()
     )
     assert not any("noisy" in advice for advice in (*said.values(), *half.values()))
 
@@ -163,7 +163,7 @@ def test_codes_that_cannot_change_do_not_cost_more_than_the_first():
 
 def test_a_score_that_fell_is_a_finding_however_short_the_run():
     now = finished("digits", pairs=500, noise=0.5)
-    assert told(now) == {"mAP": "it is below its start: 50% of the answers are wrong"} and health(now) == "look"
+    assert told(now) == {"mAP": "it is below its start: 50 % of the answers are wrong"} and health(now) == "look"
     assert told(replace(now, state="running")) == {}, "it may still rise"
 
 
@@ -271,7 +271,7 @@ def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
 
 def test_what_is_known_of_the_noise_is_not_asked():
     said = told(finished("fashion", noise=0.4, pairs=6_000))
-    assert said["pair-AUC of recent pairs"].endswith("told apart: 40% of the answers are wrong")
+    assert said["pair-AUC of recent pairs"].endswith("told apart: 40 % of the answers are wrong")
     assert not any("noisy" in advice for advice in said.values())
 
 
@@ -404,7 +404,7 @@ def test_noisy_pairs_are_not_called_healthy():
         [
             ("fashion", {"beta": 0.05}, "not risen beyond its uncertainty"),
             ("fashion", {"beta": 1.0}, "costs more than not learning"),
-            ("digits", {"noise": 0.1, "seed": 3}, "10% of the answers are wrong"),
+            ("digits", {"noise": 0.1, "seed": 3}, "10 % of the answers are wrong"),
             ("words", {"C": 0.1, "similar_share": 0.5}, "random codes keep the distance already"),
             ("words", {"C": 1.0, "similar_share": 0.5}, "random codes keep the distance already"),
         ],

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ohash import number_formats as formats
 from ohash.engine.narrative import headline
 from ohash.engine.observer import CLIPPED, UPDATED
 from ohash.engine.params import Change
-from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.axes import decades, round_up, share_limits
 from ohash.plots.renderers.echarts import option

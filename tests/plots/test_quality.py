@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.plots import formats
+from ohash import number_formats as formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
 from ohash.plots.thinning import thin

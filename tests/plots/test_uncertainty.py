@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ohash import number_formats as formats
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.evaluation.significance import half_width
-from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import AUC_PAIRS
 from ohash.plots.renderers import echarts, plotly

@@ -17,6 +17,7 @@ import numpy as np
 import ohash
 from ohash.cli.bench.results import Results
 from ohash.core.arrays import Singles
+from ohash.number_formats import percent
 from ohash.production.encoding import encode_dataset
 from ohash.production.follower import FollowOptions
 from ohash.production.sources import FileSource
@@ -84,7 +85,10 @@ def print_sizes(c: Constants) -> None:
         ("one query by a scan of all codes", f"{ITEMS * c.scan:.3g} core seconds"),
         ("queries per second and core by a scan", f"{1 / (ITEMS * c.scan):.3g}"),
         ("time between two pairs", f"{1e6 * pace:.3g} us"),
-        ("load of the one learner", f"{c.learn / pace:.0%} of a core learning, {c.follow / pace:.0%} following a file"),
+        (
+            "load of the one learner",
+            f"{percent(c.learn / pace)} of a core learning, {percent(c.follow / pace)} following a file",
+        ),
         ("pairs per day that one learner follows", f"{DAY / c.follow:.3g}"),
     ):
         print(f"{name:58} {value}")

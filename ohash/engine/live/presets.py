@@ -6,6 +6,7 @@ from typing import Any
 from ohash.engine.narrative import change_since_start
 from ohash.engine.params import FIRST_DATASET, FIRST_SEED, ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
+from ohash.number_formats import percent
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,10 @@ class Companion:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {companion_...} those of its companion."""
+    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {companion_...} those of its companion.
+
+    A rate stands there in per cent.
+    """
 
     key: str
     title: str
@@ -48,8 +52,9 @@ class Preset:
         words = {f"{column}_change": change_since_start(numbers, column) for column in known}
         if companion is not None:
             numbers |= {f"companion_{name}": value for name, value in companion.numbers.items()}
+        rates = {name: percent(value) for name, value in numbers.items() if name.endswith("_rate")}
         try:
-            return self.takeaway.format(**numbers, **words)
+            return self.takeaway.format(**numbers | rates, **words)
         except (KeyError, ValueError):
             return ""
 
@@ -64,7 +69,7 @@ PRESETS = (
     Preset(
         "timid", "Too timid",
         "C = 0.00001 caps every step: the model sees its mistakes and hardly moves.",
-        "{clipped_rate:.0%} of the updates hit the cap, and mAP moved by {gain:+.3f}. Raise C and watch.",
+        "{clipped_rate} of the updates hit the cap, and mAP moved by {gain:+.3f}. Raise C and watch.",
         {"C": 1e-5},
     ),
     Preset(
@@ -77,14 +82,14 @@ PRESETS = (
     Preset(
         "small-beta", "β too small",
         "Dissimilar pairs need only 10 % different bits, so few of them teach anything.",
-        "{update_rate:.0%} of the pairs still trigger an update; with β = 0.5, {companion_update_rate:.0%} do. mAP is "
+        "{update_rate} of the pairs still trigger an update; with β = 0.5, {companion_update_rate} do. mAP is "
         "{map:.2f}; with β = 0.5 it is {companion_map:.2f}.",
         {"beta": 0.1}, Companion("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "large-beta", "β too large",
         "Dissimilar pairs should differ in 90 % of the bits, which cannot hold for ten classes at once.",
-        "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
+        "{update_rate} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
         "{companion_map:.2f}.",
         {"beta": 0.9}, Companion("β = 0.5", {"beta": 0.5}),
     ),

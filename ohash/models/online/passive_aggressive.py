@@ -17,6 +17,7 @@ from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_
 from ohash.models.learners import GATHER, LinearLearner
 from ohash.models.linear import Planes, read_only
 from ohash.models.online.oh_params import USUAL_C, OHParams, PairTrace, check_C
+from ohash.number_formats import percent
 from ohash.runtime.compile import aligned_copy
 from ohash.runtime.frames import Arrays
 
@@ -309,9 +310,9 @@ def warn_if_uncentred(X: Numbers, rows: Rows) -> None:
     share = float(mean @ mean) / squares if squares > 0 and np.isfinite(squares) else 0.0
     if share > UNCENTRED:
         warnings.warn(
-            f"the mean of the vectors has {share:.0%} of their squared length and nothing centres them, so that many "
-            "hyperplanes miss the data; pass center='frozen' and call warm_up(X) first, as the dashboard does, or pass "
-            "center='none' if it is meant",
+            f"the mean of the vectors has {percent(share)} of their squared length and nothing centres them, so that "
+            "many hyperplanes miss the data; pass center='frozen' and call warm_up(X) first, as the dashboard does, or "
+            "pass center='none' if it is meant",
             UncentredWarning,
             stacklevel=4,
         )

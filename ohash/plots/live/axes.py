@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash import number_formats as formats
 from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import EARLY, FIRST_CHECKPOINT
 from ohash.engine.params import rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
-from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark
 from ohash.plots.layout import limits
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash import number_formats as formats
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import (
     decades,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash import number_formats as formats
 from ohash.engine.judge import RERANKED, truth_column
 from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.metric_descriptions import METRICS, Metric
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import empty_chart, first, last, marks, pairs_axis, share_limits, x_of
 from ohash.plots.live.other_runs import MAX_POINTS, Ghost, comparable

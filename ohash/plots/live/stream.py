@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash import number_formats as formats
 from ohash.core.loss import dissimilar_threshold
 from ohash.engine.history import LogBins
 from ohash.engine.narrative import amount
 from ohash.engine.observer import WINDOW
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import formats, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import (
     current,

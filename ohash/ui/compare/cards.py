@@ -5,13 +5,13 @@ import math
 
 import streamlit as st
 
+from ohash import number_formats as formats
 from ohash.comparison.costs import SCANNED_ITEMS, Cost
 from ohash.comparison.export import TRUTH_COLUMNS, UNSUPERVISED, result_rows
 from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
-from ohash.plots import formats
 from ohash.plots.compare import roles
 from ohash.plots.live.scores import SCORES
 from ohash.plots.theme import colour
@@ -97,7 +97,7 @@ def _progress_text(snapshot: ComparisonSnapshot) -> str:
     active = [result for result in snapshot.results if result.state not in ("done", "error")]
     ahead = ", others ahead" if any(result.t > snapshot.t for result in active) else ""
     fitting = [
-        snapshot.names[result.entry] + (f" {result.share:.0%}" if result.share else "")
+        snapshot.names[result.entry] + (f" {100 * result.share:.0f} %" if result.share else "")
         for result in active
         if result.state == "fitting"
     ]
@@ -184,7 +184,7 @@ def _card(name: str, subtitle: str, cost: Cost, hue: str, floats_needed: str) ->
         ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "no encoding"),
         (f"scan {SCANNED_ITEMS // 1000:,}k, p50 · p99", _pair(cost.scan)),
         ("refresh 1M codes", refresh),
-        (f"floats needed for {TARGET_RECALL:.0%}", floats_needed),
+        (f"floats needed for {formats.percent(TARGET_RECALL)}", floats_needed),
     ]
     body = "".join(f"<p><span>{html.escape(term)}</span><span>{html.escape(value)}</span></p>" for term, value in lines)
     head = f'<h5><span style="color:{hue}">■</span> {html.escape(name)}</h5><small>{html.escape(subtitle)}</small>'

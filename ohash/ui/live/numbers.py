@@ -8,6 +8,7 @@ from ohash.engine.narrative import amount, change_text, truth_of
 from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.number_formats import percent
 from ohash.plots.glossary import with_cards
 from ohash.plots.theme import colour
 from ohash.ui.parts.sharing import run_file_stem
@@ -59,7 +60,7 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
 
 def _update_rate(now: Snapshot) -> str:
     """The share of recent pairs that changed the model, for methods that learn from pairs."""
-    return f"recent update rate {now.numbers['update_rate']:.0%} · " if "update_rate" in now.columns else ""
+    return f"recent update rate {percent(now.numbers['update_rate'])} · " if "update_rate" in now.columns else ""
 
 
 def _speed(now: Snapshot) -> str:
