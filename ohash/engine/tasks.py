@@ -25,7 +25,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
 
     values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
     final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation",
-    "ap/test", and the rows of those queries: "queries/validation", "queries/test".
+    "ap/test"; "queries/test" are the rows of the data that the last is of.
     """
     begun, cpu = time.perf_counter(), time.process_time()
     with one_blas_thread():
@@ -44,9 +44,8 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
         "fingerprint": current.world.dataset.fingerprint(),
     }
     more["state_bytes"] = sum(array.nbytes for array in current.hasher.state()[1].values())
-    arrays = {f"ap/{part}": one.ap for part, one in judged.items()}
-    arrays |= {f"queries/{part}": one.queries for part, one in judged.items()}
-    return to_frame(current.snapshot("done"), more, arrays)
+    kept = {f"ap/{part}": one.ap for part, one in judged.items()} | {"queries/test": judged["test"].queries}
+    return to_frame(current.snapshot("done"), more, kept)
 
 
 def run_with(values: dict[str, Any], data: Frame) -> Frame:
