@@ -65,7 +65,7 @@ def test_switches_sit_on_their_charts(page: Any, server: Dashboard) -> None:
     live.until(lambda: live.pairs > 150, what="a checkpoint")
     for switch, chart in ((".st-key-on_quality", ".st-key-chart_a"), (".st-key-on_loss", ".st-key-chart_c")):
         until(lambda both=[switch, chart]: page.evaluate(INSIDE, both), f"{switch} is on {chart}")  # type: ignore[misc]
-    page.get_by_text("Similar pairs should lie at α or left of it").wait_for()
+    page.get_by_text("Similar pairs should lie at α or below").wait_for()
     page.locator(".st-key-chart_c canvas").first.hover()
     with page.expect_download() as waiting:
         page.locator(".st-key-chart_c").get_by_role("button", name="Download as PNG").click()

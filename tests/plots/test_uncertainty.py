@@ -97,7 +97,7 @@ def test_a_score_and_its_interval_read_as_they_are_drawn():
 
 def test_the_hills_say_where_pairs_should_lie():
     caption = charts.hills(picture("oh")).caption
-    assert "Similar pairs should lie at α or left of it, dissimilar ones at β·r or right of it." in caption
+    assert "Similar pairs should lie at α or below, dissimilar ones at β·r or above." in caption
 
 
 def test_the_axis_of_recall_is_named_shortly_enough_for_its_height():

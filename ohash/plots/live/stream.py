@@ -62,7 +62,7 @@ def hills(now: Snapshot) -> Chart:
     title = _hills_title(now.numbers.get("auc", math.nan), means[0], means[1], r)
     caption = f"The last {min(now.t, WINDOW):,} pairs, each measured before it is learnt."
     if lines:
-        caption += " Similar pairs should lie at α or left of it, dissimilar ones at β·r or right of it."
+        caption += " Similar pairs should lie at α or below, dissimilar ones at β·r or above."
     if now.numbers.get("bits", r) > r:
         caption += " The distance is that of the nearest of the models."
     top = round_up(max(float(series.y.max()) for series in curves))
