@@ -44,7 +44,7 @@ KEY = "view_details"
 SCORE = """**Score** (first chart): how well the codes agree with {truth} ({score}) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
 HILLS = "**Hills** (second): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
-APART = "Learning draws the similar pairs to α or left of it, and the dissimilar ones to β·r or right of it."
+APART = "Learning draws the similar pairs to α or below, and the dissimilar ones to β·r or above."
 GOOD_CODES = "The better the codes, the further the blue hill lies to the left of the orange one."
 LOSS = """**Loss** (third): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
 by the first hash, is what learning has saved."""
