@@ -17,10 +17,11 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.parameters import Parameters, param
-from ohash.core.rows import check_length, gather
+from ohash.core.rows import gather
 from ohash.runtime.frames import Arrays
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
+POINTS_PER_BLOCK = 256  # looked at for distinct values
 ROWS_PER_BLOCK = 4096
 MIN_WARM_UP = 100
 
@@ -271,15 +272,17 @@ def _first_distinct(X: Numbers, points: Rows, wanted: int) -> tuple[npt.NDArray[
     rows: list[int] = []
     values: set[bytes] = set()
     seen_rows: set[int] = set()
-    check_length(X)
-    for seen, row in enumerate(points.tolist(), start=1):
-        if row in seen_rows:
-            continue
-        seen_rows.add(row)
-        value = (X[row] + 0).tobytes()  # + 0 turns -0.0 into 0.0
-        if value not in values:
-            values.add(value)
-            rows.append(row)
-            if len(rows) == wanted:
-                return np.array(rows, np.int64), seen
+    for start in range(0, len(points), POINTS_PER_BLOCK):
+        block = points[start : start + POINTS_PER_BLOCK]
+        vectors = gather(X, block) + 0  # turns -0.0 into 0.0
+        for seen, (row, vector) in enumerate(zip(block.tolist(), vectors, strict=True), start=start + 1):
+            if row in seen_rows:
+                continue
+            seen_rows.add(row)
+            value = vector.tobytes()
+            if value not in values:
+                values.add(value)
+                rows.append(row)
+                if len(rows) == wanted:
+                    return np.array(rows, np.int64), seen
     return np.array(rows, np.int64), len(points)

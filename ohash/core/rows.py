@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Array, Integers, Numbers
+from ohash.core.map_copies import MOST_PIECES, copy_rows
 
 # Scattered rows copied before the pages of the map are released: each may bring in 2 MB.
 ROWS_AT_ONCE = 64
@@ -35,50 +36,60 @@ def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar
     mapped = _map_of(X)
     if mapped is None:
         return np.asarray(X[rows])
-    _check_length(X, mapped)
-    if isinstance(rows, slice):
-        copied = np.array(X[rows])
-        mapped.madvise(mmap.MADV_DONTNEED)
-        return copied
-    rows = np.asarray(rows)
-    if _close_together(rows):
-        copied = np.asarray(X[rows])
-        mapped.madvise(mmap.MADV_DONTNEED)
-        return copied
-    copied = np.empty((len(rows), *X.shape[1:]), X.dtype)
+    rows = rows if isinstance(rows, slice) else np.asarray(rows)
+    if isinstance(rows, slice) or _close_together(rows):
+        return _copy(X, mapped, rows, MOST_PIECES)
     mapped.madvise(mmap.MADV_RANDOM)
     try:
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            _check_length(X, mapped)
-            copied[start : start + ROWS_AT_ONCE] = X[rows[start : start + ROWS_AT_ONCE]]
-            mapped.madvise(mmap.MADV_DONTNEED)
+        return _copy(X, mapped, rows, ROWS_AT_ONCE)
     finally:
         mapped.madvise(mmap.MADV_NORMAL)
+
+
+def _copy(X: npt.NDArray[Scalar], mapped: mmap.mmap, rows: Integers | slice, at_once: int) -> npt.NDArray[Scalar]:
+    """Rows of a map whose file somebody may cut meanwhile; its pages are released after so many rows or pieces."""
+    _check_length(X, mapped)
+    count = len(range(*rows.indices(len(X)))) if isinstance(rows, slice) else len(rows)
+    copied = np.empty((count, *X.shape[1:]), X.dtype)
+    try:
+        if not copy_rows(X, rows, copied, at_once, lambda: mapped.madvise(mmap.MADV_DONTNEED)):
+            _copy_at_risk(X, mapped, rows, copied, at_once)
+    except OSError as error:
+        _check_length(X, mapped)
+        raise ValueError(f"{_name(X)} cannot be read any more ({error.strerror}); is its disk faulty?") from None
+    _check_length(X, mapped)  # what is missing of the last page is read as zeros
     return copied
 
 
-def check_length(X: Array) -> None:
-    """Raise if X is a map of a file that has been cut since; for reading rows at once that are not `gather`ed."""
-    mapped = _map_of(X)
-    if mapped is not None:
+def _copy_at_risk(X: Array, mapped: mmap.mmap, rows: Integers | slice, copied: Array, at_once: int) -> None:
+    """Where the system cannot copy: to cut the file now would kill this process."""
+    for start in range(0, len(copied), at_once):
         _check_length(X, mapped)
+        block = slice(start, start + at_once)
+        copied[block] = X[rows][block] if isinstance(rows, slice) else X[rows[block]]
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _check_length(X: Array, mapped: mmap.mmap) -> None:
-    """Raise if the file behind a map has been cut: to touch what is missing would kill this process (SIGBUS).
-
-    Somebody may still cut it while a block is being copied; what must survive that belongs in a file of its own.
-    """
-    base = X
-    while isinstance(base.base, np.ndarray):
-        base = base.base
+    """Raise if the file behind a map has been cut."""
+    base = _file_array(X)
     needed = getattr(base, "offset", 0) + base.nbytes
     if mapped.size() < needed:
-        name = Path(str(getattr(base, "filename", "") or "X")).name
         raise ValueError(
-            f"{name} must keep its {needed:,} bytes while it is used, and has {mapped.size():,} now; restore it, and "
-            "write a new file beside it instead of over it"
+            f"{_name(X)} must keep its {needed:,} bytes while it is used, and has {mapped.size():,} now; restore it, "
+            "and write a new file beside it instead of over it"
         )
+
+
+def _file_array(X: Array) -> Array:
+    """The array of the whole map, of which X is a view."""
+    while isinstance(X.base, np.ndarray):
+        X = X.base
+    return X
+
+
+def _name(X: Array) -> str:
+    return Path(str(getattr(_file_array(X), "filename", "") or "X")).name
 
 
 def _close_together(rows: Integers) -> bool:
@@ -165,8 +176,9 @@ class RowView:
         """Those at some positions, 0 to len - 1."""
         return gather(self.X, positions if self.rows is None else self.rows[positions])
 
-    def check_finite(self, size: int = 4096) -> None:
+    def check_finite(self, name: str = "X", size: int = 4096) -> None:
         """Raise for the first NaN, infinity or overlong row."""
         for start in range(0, len(self), size):
             at = np.arange(start, min(start + size, len(self)))
-            validation.measurable("X", self.block(start, start + size), rows=at if self.rows is None else self.rows[at])
+            rows = at if self.rows is None else self.rows[at]
+            validation.measurable(name, self.block(start, start + size), rows=rows)

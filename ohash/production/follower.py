@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Floats
-from ohash.core.rows import check_length
+from ohash.core.rows import gather
 from ohash.engine.history import History
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import OnlineHasher, PairHasher
@@ -188,8 +188,7 @@ class Follower:
         """Learn; returns how many pairs, and the sums of their loss, tau and updates (NaN where a method has none)."""
         rows, places = np.unique(triples[:, :2], return_inverse=True)
         places = places.reshape(-1, 2)
-        check_length(self.X)
-        Z = np.asarray(self.X[rows])
+        Z = gather(self.X, rows)
         feature_map = getattr(self.model, "feature_map", None)
         if feature_map is not None:
             Z = feature_map.transform(Z)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ohash.core.arrays import Array, Floats, Rows
 from ohash.core.codes import Codes
-from ohash.core.rows import check_length
+from ohash.core.rows import gather
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.base import OnlineHasher
 
@@ -68,8 +68,7 @@ def price_staleness(model: OnlineHasher, deployed: OnlineHasher, X: Array, tripl
     rng = np.random.default_rng(seed)
     rows = rng.choice(len(X), min(SAMPLE, len(X)), replace=False)
     rows = np.unique(np.concatenate([rows, similar[:, 1]]))
-    check_length(X)
-    vectors, queries = np.asarray(X[rows]), np.asarray(X[similar[:, 0]])
+    vectors, queries = gather(X, rows), gather(X, similar[:, 0])
     hits, seconds, width = [], 0.0, 0
     for one in (model, deployed):
         start = time.thread_time()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Flags, Numbers, Rows
-from ohash.core.rows import is_memory_mapped, stack_rows
+from ohash.core.rows import RowView, is_memory_mapped, stack_rows
 from ohash.streams.annotations import PairList, check_column, check_ids, parse_two_sided_pairs
 
 # A memory-mapped matrix of up to this many bytes is checked for NaN when it is opened.
@@ -22,7 +22,7 @@ Ids = npt.NDArray[np.str_]
 def check_values(name: str, X: Numbers) -> None:
     """Refuse values that cannot be measured; rows of a large memory map are checked where they are used."""
     if X.nbytes <= SEARCHED or not is_memory_mapped(X):
-        validation.measurable(name, X)
+        RowView(X).check_finite(name)
 
 
 def stack_sides(

@@ -63,6 +63,35 @@ def test_vectors_that_are_joined_with_their_queries(file: Path, monkeypatch: pyt
         own_data._with_test_queries(Source.file(file), table)
 
 
+CUT_MEANWHILE = """
+import os, sys
+import numpy as np
+from ohash.core import rows
+
+X, check = np.load(sys.argv[1], mmap_mode="r"), rows._check_length
+size = os.path.getsize(sys.argv[1])
+
+def check_and_cut(X, mapped):
+    check(X, mapped)
+    os.truncate(sys.argv[1], 10_001)
+
+rows._check_length = check_and_cut
+for some in (slice(0, 40_000), np.arange(100, 30_000), np.array([39_999, 3]), slice(0, 200)):
+    try:
+        rows.gather(X, some)
+    except ValueError as error:
+        print("has 10,001 now" in str(error), flush=True)
+    os.truncate(sys.argv[1], size)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system has no call that copies from a map")
+def test_a_file_that_is_cut_while_its_rows_are_copied(file: Path) -> None:
+    """Between the look at its length and the copy, in a process of its own, which a read would kill."""
+    done = subprocess.run([sys.executable, "-c", CUT_MEANWHILE, str(file)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["True"] * 4), done.stderr[-500:]
+
+
 LOOKS = """
 import sys
 from pathlib import Path

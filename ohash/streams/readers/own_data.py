@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ohash.core.arrays import Array
-from ohash.core.rows import gather
+from ohash.core.rows import gather, stack_rows
 from ohash.streams.annotations import PairList, encode_labels, parse_pairs
 from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
@@ -162,7 +162,7 @@ def _with_test_queries(source: Source, table: Table) -> tuple[Array, int]:
         return table.X, 0
     rows, d = table.X.shape
     if table.X.nbytes <= JOINED_IN_MEMORY or source.path is None:
-        return np.concatenate([table.X, test.astype(table.X.dtype)]), len(test)
+        return stack_rows(table.X, test.astype(table.X.dtype)), len(test)
     stat = source.path.stat()
 
     def blocks() -> Iterator[Array]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Array, Labels, Numbers
+from ohash.core.rows import gather
 from ohash.streams.readers.source import BadFileError
 from ohash.streams.two_sides import SEARCHED
 
@@ -59,21 +60,27 @@ class Table:
 def _check_values(name: str, X: Numbers, columns: tuple[str, ...]) -> None:
     if X.nbytes > SEARCHED:
         return
-    place = first_not_finite(X)
+    step = max(1, BLOCK_BYTES // max(1, X.shape[1] * X.dtype.itemsize))
+    for start in range(0, len(X), step):
+        _check_rows(name, gather(X, slice(start, start + step)), start, columns)
+
+
+def _check_rows(name: str, rows: Numbers, start: int, columns: tuple[str, ...]) -> None:
+    place = first_not_finite(rows)
     if place is not None:
         row, column = place
         title = f" ({columns[column]!r})" if columns else ""
-        value = X[row, column]
+        value = rows[row, column]
         raise BadFileError(
             f"{name} must be finite, got {'an empty cell or ' if columns and np.isnan(value) else ''}"
-            f"{value} at row {row}, column {column}{title}; remove or impute that row"
+            f"{value} at row {start + row}, column {column}{title}; remove or impute that row"
         )
-    long = validation.find_long_row(X)
+    long = validation.find_long_row(rows)
     if long is not None:
         row, column = long
         title = f" ({columns[column]!r})" if columns else ""
-        where = f"row {row}, column {column}{title}"
-        raise BadFileError(f"{name} {validation.long_row_message(X[row, column], where)}")
+        where = f"row {start + row}, column {column}{title}"
+        raise BadFileError(f"{name} {validation.long_row_message(rows[row, column], where)}")
 
 
 def first_not_finite(X: Numbers) -> tuple[int, int] | None:
