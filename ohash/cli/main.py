@@ -11,6 +11,7 @@ import ohash.cli
 from ohash.cli.progress import RowProgress
 from ohash.models import registry
 from ohash.runtime.files import describe_error
+from ohash.runtime.worker import WorkerDiedError
 from ohash.streams.data_folder import use_data_folder
 from ohash.streams.feature_cache import report_progress_to
 
@@ -81,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output (head, less) has closed
         sys.stderr.close()
         return 0
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, WorkerDiedError) as error:
         print(f"{command}: {describe_error(error)}", file=sys.stderr)
         return 2
     except MemoryError as error:

@@ -12,10 +12,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,9 +33,13 @@ from ohash.production.partitions import (
     write_bytes,
 )
 from ohash.production.stale_codes import encode_vectors
+from ohash.runtime.files import describe_error
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.sweeps.executors import DaskExecutor, capacity
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
 
 MANIFEST = "_ohash.json"
 UNFINISHED = "unfinished-"
@@ -108,18 +113,37 @@ def _submit(executor: Executor, partition: Partition, target: str, content: byte
 
 def encode_partition(values: dict[str, Any], arrays: Arrays, report: object = None) -> Frame:
     """The task: read, encode and write one partition; gives its rows and CPU seconds."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     start = time.thread_time()
     partition = Partition.from_json(values["partition"])
     model = _model(arrays["model"].tobytes())
     system, folder = open_place(values["target"])
     subfolder, _, name = f"{folder}/{partition.name}".rpartition("/")
     unfinished = f"{subfolder}/{UNFINISHED}{secrets.token_hex(8)}-{name}"
-    system.create_dir(subfolder, recursive=True)
+    try:
+        system.create_dir(subfolder, recursive=True)
+        rows = _write_codes(model, partition, system, unfinished)
+        if rows != partition.rows:
+            raise ValueError(f"{partition.place}/{partition.file} changed while it was read; encode again")
+        system.move(unfinished, f"{subfolder}/{name}")
+    except Exception as error:
+        with suppress(OSError):  # it takes space that may be what is missing
+            system.delete_file(unfinished)
+        if isinstance(error, OSError):
+            raise ValueError(
+                f"{partition.name} could not be encoded ({describe_error(error)}); what is in {values['target']} is "
+                "whole, and the same command goes on from there"
+            ) from error
+        raise
+    return {"rows": rows, "seconds": time.thread_time() - start}, {}
+
+
+def _write_codes(model: OnlineHasher, partition: Partition, system: "FileSystem", file: str) -> int:
+    """Write the codes of a partition; gives the number of rows."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     rows = 0
-    with system.open_output_stream(unfinished) as stream:
+    with system.open_output_stream(file) as stream:
         writer = None
         for ids, vectors in read_batches(partition):
             packed, bits = concatenate_models(encode_vectors(model, vectors))
@@ -134,11 +158,7 @@ def encode_partition(values: dict[str, Any], arrays: Arrays, report: object = No
             rows += len(table)
         if writer is not None:
             writer.close()
-    if rows != partition.rows:
-        system.delete_file(unfinished)
-        raise ValueError(f"{partition.place}/{partition.file} changed while it was read; encode again")
-    system.move(unfinished, f"{subfolder}/{name}")
-    return {"rows": rows, "seconds": time.thread_time() - start}, {}
+    return rows
 
 
 @cache

@@ -8,7 +8,7 @@ fixed places of the stream, whatever arrives when, so an interrupted model equal
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -310,13 +310,13 @@ def _only_one(path: str | Path) -> Iterator[None]:
     """Hold the lock of `path`, which ends with the process, however it ends; a ValueError if another process has it."""
     lock = Path(path).with_name(f".{Path(path).name}.lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as file:
+    with lock.open("ab", buffering=0) as file:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise ValueError(f"another process learns into {path}; one model has exactly one learner") from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with suppress(OSError):  # a full disk: who it is helps only people
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
         yield

@@ -18,6 +18,7 @@ from ohash.models import hashers
 from ohash.models.registry import ABSENT
 from ohash.paper.settings import EMBEDDED, LABELLED
 from ohash.runtime.files import HOME
+from ohash.runtime.worker import WorkerDiedError
 from ohash.streams.registry import load_by_key
 
 
@@ -59,6 +60,19 @@ def test_a_run_whose_files_cannot_be_written_is_kept(
     assert kept is not None
     assert main(["run", "--resume", kept[1], "--out", str(tmp_path / "again"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"] == 200 and (tmp_path / "again" / "run.json").is_file()
+
+
+def test_a_worker_that_is_killed_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> int:
+        raise WorkerDiedError("the worker process died by signal 9 (out of memory?); it was tried 2 times")
+
+    monkeypatch.setattr("ohash.cli.methods.run", killed)
+    assert main(["methods"]) == 2
+    assert capsys.readouterr().err == (
+        "ohash methods: the worker process died by signal 9 (out of memory?); it was tried 2 times\n"
+    )
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Encoding data sets partition by partition: every row once, whoever was killed, wherever they are."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import ohash
 from ohash.cli.main import main
-from ohash.production import partitions
+from ohash.production import encoding, partitions
 from ohash.production.encoding import MANIFEST, UNFINISHED
 from tests.optional import optional
 
@@ -141,6 +142,25 @@ def big_data(folder, files=8, rows=40_000):
 
 def children(pid):
     return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
+
+
+def test_a_full_disk_is_said_and_nothing_unfinished_stays(data, monkeypatch):
+    folder, _ = data
+    out = folder / "out"
+    out.mkdir()
+    write = encoding._write_codes
+
+    def fill_the_disk(model, partition, system, file):
+        write(model, partition, system, file)
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+    monkeypatch.setattr(encoding, "_write_codes", fill_the_disk)
+    content = np.frombuffer((folder / "model.npz").read_bytes(), np.uint8)
+    first = partitions.list_partitions(str(folder / "in"))[0]
+    said = r"^a-00000\.parquet could not be encoded \(.*: No space left on device\); .* goes on from there$"
+    with pytest.raises(ValueError, match=said):
+        encoding.encode_partition({"partition": first.to_json(), "target": str(out)}, {"model": content})
+    assert list(out.iterdir()) == []
 
 
 @pytest.mark.slow

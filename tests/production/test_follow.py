@@ -393,3 +393,11 @@ def test_kafka_by_its_own_protocol(start):
 def test_a_wrong_address_is_refused():
     with pytest.raises(ValueError, match="HOST/TOPIC"):
         KafkaSource("localhost")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_a_full_disk_stops_no_learner_before_it_has_something_to_save(start):
+    (start / ".out.npz.lock").symlink_to("/dev/full")
+    write_pairs(start / "pairs.csv", triples(100))
+    assert learn_all(start, "out.npz").t == 100
+    assert (start / "out.npz").exists()
