@@ -78,6 +78,7 @@ def choose() -> Profile:
         "Profile", list(PROFILES), default=wanted if wanted in PROFILES else usual, key="paper_profile",
         format_func=_profile_text, label_visibility="collapsed", required=True,
     )  # fmt: skip
+    chosen = chosen or usual  # a forged message chooses nothing
     address.write_query({"profile": chosen})
     return PROFILES[chosen]
 

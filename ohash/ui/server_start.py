@@ -17,6 +17,7 @@ from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.hosts import GuardHosts, refuse_other_names
 from ohash.ui.workarounds.messages import GuardMessages
+from ohash.ui.workarounds.widget_values import drop_foreign_values
 from ohash.web.bundle import cards_script
 
 OF_CLASS = classroom.SCRIPT if access.is_class() else ""
@@ -41,6 +42,7 @@ def check_plugins() -> None:
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The server answers once it is warm."""
     refuse_other_names()
+    drop_foreign_values()
     warm_up()
     recording()
     inspect.stack()  # Streamlit calls it with its first element, and the first call resolves the file of every module

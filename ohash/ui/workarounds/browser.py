@@ -47,7 +47,8 @@ def listen(
     """Call `on_report` when the browser has reported, `on_row` and `on_pair` when an item or a curve is clicked."""
 
     def report() -> None:
-        client = component_value(NAME, "client") or {}
+        told = component_value(NAME, "client")
+        client = told if isinstance(told, dict) else {}
         on_report(BrowserReport(bool(client.get("narrow")), bool(client.get("still"))))
 
     def click() -> None:

@@ -1,0 +1,101 @@
+"""Values of a type that no widget of that kind has are dropped, whenever they come."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState  # noqa: TID251
+from streamlit.runtime.state.common import WidgetMetadata  # noqa: TID251
+from streamlit.runtime.state.session_state import WStates  # noqa: TID251
+
+from ohash.ui.workarounds import browser
+from ohash.ui.workarounds.widget_values import drop_foreign_values
+
+ID = "$$ID-0123-beta"
+
+
+@pytest.fixture(autouse=True)
+def guarded() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("set_widget_from_proto", "set_widget_metadata"):
+            patch.setattr(WStates, name, getattr(WStates, name))  # as it was, after the test
+        drop_foreign_values()
+        yield
+
+
+def number_field(states: WStates) -> None:
+    states.set_widget_metadata(WidgetMetadata(ID, lambda value: value, lambda value: value, "double_value"))
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"double_value": 0.5}, 0.5),
+        ({"int_value": 3}, 3),
+        ({}, None),
+        ({"string_value": "0.5"}, "nothing"),
+        ({"trigger_value": True}, "nothing"),
+        ({"json_value": "{"}, "nothing"),
+        ({"double_value": 0.5, "id": "ohash_owner"}, "nothing"),
+    ],
+)
+@pytest.mark.parametrize("drawn", ["before", "after"])
+def test_only_values_that_its_widget_may_have_are_kept(sent: dict[str, Any], kept: object, drawn: str) -> None:
+    states = WStates()
+    if drawn == "before":
+        number_field(states)
+    states.set_widget_from_proto(WidgetState(**{"id": ID, **sent}))
+    if drawn == "after":
+        number_field(states)
+    assert states.get(ID, "nothing") == kept and set(states) <= {ID}
+    assert states.as_widget_states() is not None, "with a foreign value this failed at every run"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "kept"),
+    [
+        ("json_value", '{"client": {"narrow": true}}', True),
+        ("json_value", "[{}]", False),
+        ("json_trigger_value", '[{"event": "row", "value": 3}]', True),
+        ("json_trigger_value", '["row"]', False),
+        *(
+            (kind, text, False)
+            for kind in ("json_value", "json_trigger_value")
+            for text in ("{", '"x"', "", "[" * 9999)
+        ),
+    ],
+)
+def test_a_component_says_an_object(kind: Any, text: str, kept: bool) -> None:
+    states = WStates()
+    states.set_widget_metadata(WidgetMetadata(ID, lambda value: value, lambda value: value, kind))
+    states.set_widget_from_proto(WidgetState(**{"id": ID, kind: text}))
+    assert (ID in states) is kept
+
+
+def test_what_a_widget_cannot_read_is_dropped() -> None:
+    """As a whole number that is none, or the selection of a table that is no JSON."""
+    states = WStates()
+    states.set_widget_metadata(WidgetMetadata(ID, int, lambda value: value, "double_value"))
+    states.set_widget_from_proto(WidgetState(id=ID, double_value=float("nan")))
+    assert ID not in states
+    states.set_widget_from_proto(WidgetState(id=ID, double_value=3.0))
+    assert states[ID] == 3
+
+
+@pytest.mark.parametrize("told", [None, 5, "narrow", [1], {"narrow": 1}])
+def test_a_browser_that_reports_something_else_reports_nothing(told: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    callbacks: dict[str, Callable[[], None]] = {}
+    monkeypatch.setattr(browser, "_component", lambda: lambda **given: callbacks.update(given))
+    monkeypatch.setattr(browser, "component_value", lambda *_: told)
+    reports: list[browser.BrowserReport] = []
+    browser.listen(reports.append, lambda _: None)
+    callbacks["on_client_change"]()
+    assert reports == [browser.BrowserReport(narrow=isinstance(told, dict), reduced_motion=False)]
+
+
+def test_what_was_there_stays() -> None:
+    states = WStates()
+    number_field(states)
+    states.set_widget_from_proto(WidgetState(id=ID, double_value=0.5))
+    states.set_widget_from_proto(WidgetState(id=ID, string_value="x"))
+    assert states[ID] == 0.5
