@@ -13,10 +13,12 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session import access, broadcast, classroom, feed
+from ohash.ui.session.limits import MAX_UPLOADS_MB
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.hosts import GuardHosts, refuse_other_names
 from ohash.ui.workarounds.messages import GuardMessages
+from ohash.ui.workarounds.upload_limit import LimitUploads
 from ohash.ui.workarounds.widget_values import drop_foreign_values
 from ohash.web.bundle import cards_script
 
@@ -24,6 +26,7 @@ OF_CLASS = classroom.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [
     Middleware(GuardHosts),
     Middleware(GuardMessages),
+    Middleware(LimitUploads, most_bytes=MAX_UPLOADS_MB * 10**6),
     Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS),
 ]
 ROUTES = [*classroom.ROUTES, *broadcast.ROUTES, *feed.ROUTES]

@@ -1,0 +1,76 @@
+"""Uploaded files fill no server, however many are sent and whether a page has asked for them or not."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+from streamlit import runtime  # noqa: TID251
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager  # noqa: TID251
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec  # noqa: TID251
+
+from ohash.ui.server_start import MIDDLEWARE
+from ohash.ui.session.limits import MAX_UPLOADS_MB
+from ohash.ui.workarounds.upload_limit import PATH, LimitUploads
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    manager = MemoryUploadedFileManager(PATH)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    return manager
+
+
+class Server:
+    """Keeps what is sent, a moment later."""
+
+    def __init__(self, files: MemoryUploadedFileManager, most_bytes: int) -> None:
+        self.files, self.guarded = files, LimitUploads(self, most_bytes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(0)
+        if scope["method"] == "PUT":
+            self.files.add_file("session", UploadedFileRec(scope["path"], "x.npy", "", bytes(scope["size"])))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    async def put(self, name: str, size: int, told: bytes | None = None, method: str = "PUT") -> int:
+        """The status of the answer."""
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        async def receive() -> Message:
+            raise AssertionError("refused before it is read")
+
+        headers = [] if told == b"" else [(b"content-length", str(size).encode() if told is None else told)]
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": f"/lab{PATH}session/{name}",
+            "headers": headers,
+            "size": size,
+        }
+        await self.guarded(scope, receive, send)
+        return int(sent[0]["status"])
+
+
+def test_what_does_not_fit_is_refused_before_it_is_read(files: MemoryUploadedFileManager) -> None:
+    async def flood() -> None:
+        server = Server(files, most_bytes=1000)
+        assert [await server.put(f"{at}", 400) for at in range(3)] == [204, 204, 413]
+        assert await server.put("small", 200) == 204
+        assert await server.put("2", 1, method="DELETE") == 204
+        files.remove_session_files("session")
+        assert await asyncio.gather(*(server.put(f"{at}", 400) for at in range(4))) == [204, 204, 413, 413], "at once"
+        files.remove_session_files("session")
+        assert await server.put("unknown size", 1, told=b"") == 413, "it may be the largest"
+        assert await server.put("no size", 1, told=b"-5") == 413
+        assert await server.put("next", 1000) == 204
+
+    asyncio.run(flood())
+
+
+def test_the_server_has_the_limit() -> None:
+    (one,) = (one for one in MIDDLEWARE if one.cls is LimitUploads)
+    assert one.kwargs == {"most_bytes": MAX_UPLOADS_MB * 10**6}
