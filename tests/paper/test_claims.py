@@ -113,6 +113,17 @@ def test_mmoh_at_equal_bits_is_shown_with_the_claims_that_it_wins():
     assert beside.verdict == "does not hold" and beside.effect.value == pytest.approx(-0.1, abs=0.02)
 
 
+def test_a_long_stream_is_judged_on_several_and_one_lucky_one_proves_nothing():
+    bounded, converges = (
+        judge_claim(claim(key), Measurements(Store(), QUICK)) for key in ("bounded-constant", "converges")
+    )
+    assert {part.effect.seeds for part in (*bounded.parts, *converges.parts)} == {theory_claims.LONG_STREAMS}
+    clean, noisy = bounded.parts
+    assert clean.effect.low < theory_claims.SETTLED < clean.effect.high and clean.verdict == "cannot tell"
+    assert noisy.verdict == bounded.verdict == converges.verdict == "does not hold"
+    assert clean.effect.interval == "range of 5 streams"
+
+
 def test_the_features_a_method_was_made_for_decide_and_the_others_are_shown_beside():
     table = {("8", "oh", 64): 0.43, ("8", "itq", 64): 0.58, ("8", "itq@rbf", 64): 0.36, ("8", "oh@none", 64): 0.4}
     finding = judge_claim(claim("itq"), Told(table), [data.EMBEDDED[0]])
