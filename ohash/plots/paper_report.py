@@ -134,7 +134,8 @@ def _protocol(measured: Measurements) -> str:
         "Every method sees the same stream of pairs, drawn with the same seeds, after the same warm-up, and is judged "
         "on the same queries: chosen on validation queries, reported on test queries. mAP is exact over ties.",
         "Each method works on the features its authors made it for, and that decides. The same comparison with every "
-        "method on OH's RBF map, and OH without its kernel, is shown beside it in italics.",
+        "method on OH's RBF map, OH without its kernel, and MMOH at equal total bits, is shown beside it in "
+        "italics.",
         "A difference of mAP has the wider of a bootstrap interval over queries and the t interval of the seeds' mean; "
         "with fewer than three seeds it is widened by what seeds were seen to change. Several comparisons within one "
         "claim are corrected by Holm's procedure. Times are CPU seconds of the update on one thread.",

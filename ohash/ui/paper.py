@@ -34,8 +34,9 @@ from ohash.ui.workarounds.fragments import fragment
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
 WATCH_SECONDS = 3.0
 LEGEND = (
-    "Rows in italics are shown for comparison only: every method on OH's RBF map, OH without its kernel, and rows in "
-    "which some rival was not run. Several comparisons within one claim are corrected by Holm's procedure."
+    "Rows in italics are shown for comparison only: every method on OH's RBF map, OH without its kernel, MMOH at equal "
+    "total bits, and rows in which some rival was not run. Several comparisons within one claim are corrected by "
+    "Holm's procedure."
 )
 CSS = """
 .wide {overflow-x: auto;}

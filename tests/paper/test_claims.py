@@ -113,6 +113,30 @@ def test_mmoh_at_equal_bits_is_shown_with_the_claims_that_it_wins():
     assert beside.verdict == "does not hold" and beside.effect.value == pytest.approx(-0.1, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("key", "figure", "rival", "kind"),
+    [
+        ("mmoh-kernel_lsh", "8", "Kernel LSH", "tracks"),
+        ("mmoh-mlh", "6", "MLH", "labels"),
+        ("mmoh-first", "6", "MLH", "labels"),
+    ],
+)
+def test_mmoh_of_four_times_the_bits_stands_beside_mmoh_of_as_many(key, figure, rival, kind):
+    other = "kernel_lsh" if figure == "8" else "mlh"
+    table = {(figure, method, r): 0.3 for method in figures.ONLINE for r in (16, 64)} if figure == "6" else {}
+    table |= {(figure, other, 16): 0.4, (figure, other, 64): 0.5, (figure, "mmoh", 16): 0.45, (figure, "mmoh", 64): 0.6}
+    judged = finding(key, table, kind)
+    beside = next(part for part in judged.parts if part.what.startswith("equal bits"))
+    assert judged.verdict == "holds", "it holds with four times the bits of its rival"
+    assert beside.what == f"equal bits: MMOH of 4 × 16 minus {rival} of 64" and not beside.decisive
+    assert beside.verdict == "does not hold" and "equal total bits" in judged.claim.test.lower()
+
+
+def test_the_claims_about_klsh_say_which_method_that_is():
+    for key in ("klsh", "klsh-gap"):
+        assert "Kernel LSH" in claim(key).test and "Kulis and Grauman is another method" in claim(key).test
+
+
 def test_a_long_stream_is_judged_on_several_and_one_lucky_one_proves_nothing():
     bounded, converges = (
         judge_claim(claim(key), Measurements(Store(), QUICK)) for key in ("bounded-constant", "converges")
