@@ -73,22 +73,27 @@ def hamming(a: Bits, b: Bits) -> npt.NDArray[np.int64]:
 
 
 class Codes(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Packed codes that remember their length `r` and the `version` of the hash (W, mean) that made them."""
+    """Packed codes that remember their length `r` and the `version` of the hash (W, mean) that made them.
+
+    Where they are numbers, not `hamming`, differing bits say nothing, and a Hamming index refuses them.
+    """
 
     r: int
     version: int
+    hamming: bool
 
-    def __new__(cls, packed: Bits, r: int, version: int) -> "Codes":
+    def __new__(cls, packed: Bits, r: int, version: int, hamming: bool = True) -> "Codes":
         """View `packed` as codes of `r` bits made by hash `version`."""
         codes = np.asarray(packed).view(cls)
-        codes.r, codes.version = r, version
+        codes.r, codes.version, codes.hamming = r, version, hamming
         return codes
 
     def __array_finalize__(self, source: object) -> None:
         """Slices and copies are codes of the same hash."""
         self.r = getattr(source, "r", -1)
         self.version = getattr(source, "version", -1)
+        self.hamming = getattr(source, "hamming", True)
 
     def __reduce__(self) -> Any:
-        """Copies across processes keep r and version."""
-        return (Codes, (np.asarray(self), self.r, self.version))
+        """Copies across processes keep what they remember."""
+        return (Codes, (np.asarray(self), self.r, self.version, self.hamming))

@@ -31,6 +31,19 @@ def code_length(codes: npt.ArrayLike, width: int, r: int | None) -> int:
     return bit_length(width, own_r if r is None and own_r > 0 else r)
 
 
+def refuse_numbers(name: str, codes: npt.ArrayLike) -> None:
+    """Refuse codes that are numbers, as those of int8: their Hamming distance means nothing.
+
+    >>> refuse_numbers("codes", np.zeros((3, 1), np.uint8))
+    """
+    if not getattr(codes, "hamming", True):
+        raise ValueError(
+            f"{name} must be bits, got numbers, as int8, product quantisation and float vectors have them: their "
+            "Hamming distance says nothing about the vectors; `ohash index MODEL.npz --features FILE --export numpy` "
+            "writes a search with the distance of the method"
+        )
+
+
 def reorder_bits(packed: Bytes, bitorder: BitOrder) -> Bytes:
     """Little-endian bytes as bytes of `bitorder`, or the other way round.
 
@@ -46,6 +59,7 @@ def words_from_codes(name: str, codes: npt.ArrayLike, r: int | None, bitorder: B
     >>> words_from_codes("codes", np.uint8([[1, 2], [3, 0]]), 10, "little")
     (array([[[513,   3]]], dtype=uint64), 10)
     """
+    refuse_numbers(name, codes)
     packed = code_array(name, codes)
     r = code_length(codes, packed.shape[2], r)
     packed = reorder_bits(packed, bitorder)

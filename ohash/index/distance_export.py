@@ -76,6 +76,16 @@ def refuse_hamming(model: OnlineHasher, targets: list[str]) -> None:
     )
 
 
+def refuse_codes_alone(model: OnlineHasher) -> None:
+    """Explain why the codes of such a model are not written without what its distance needs besides."""
+    if ranks_by_own_distance(model):
+        raise ValueError(
+            f"{find(str(model.key)).title} ranks items by its own distance to the float query, which needs more than "
+            "their codes (ranges, centroids, norms or factors); `ohash index MODEL.npz --features FILE --export numpy` "
+            "writes them all, and a search"
+        )
+
+
 def write_search(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Path]:
     """Write search.py and items.npz for mapped rows Z into `folder`."""
     steps, arrays = _distance(model, Z)

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from ohash.core.features import FeatureMap
 from ohash.evaluation.packed_codes import code_array
-from ohash.index.bit_words import BitOrder, check_bitorder, code_length, reorder_bits
+from ohash.index.bit_words import BitOrder, check_bitorder, code_length, refuse_numbers, reorder_bits
 from ohash.index.engines import engines
 from ohash.index.engines.base import CodeFacts, page_text
 from ohash.index.engines.faiss import binary_index
@@ -49,6 +49,7 @@ def concatenate_models(codes: npt.ArrayLike, r: int | None = None) -> tuple[npt.
     >>> concatenate_models(np.uint8([[[0b101]], [[0b011]]]), r=3)
     (array([[29]], dtype=uint8), 6)
     """
+    refuse_numbers("codes", codes)
     packed = code_array("codes", codes)
     r = code_length(codes, packed.shape[2], r)
     if len(packed) == 1:

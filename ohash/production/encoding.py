@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ohash.index.distance_export import refuse_codes_alone
 from ohash.index.export import concatenate_models
 from ohash.models.base import OnlineHasher
 from ohash.models.storage import load, refuse_untrained
@@ -62,7 +63,9 @@ def encode_dataset(
 ) -> Iterator[EncodingState]:
     """Encode what is not encoded yet; yields after each partition, and first of all."""
     content = read_bytes(*open_place(model))
-    refuse_untrained(_model(content), model)
+    hasher = _model(content)
+    refuse_untrained(hasher, model)
+    refuse_codes_alone(hasher)
     partitions = list_partitions(source, column, identity)
     _check_manifest(target, source, hashlib.sha256(content).hexdigest(), partitions)
     system, folder = open_place(target)

@@ -1,6 +1,7 @@
 """Codes of methods with a distance of their own, in plain NumPy and in faiss."""
 
 import importlib.util
+import pickle
 import sys
 from contextlib import chdir
 from unittest import mock
@@ -109,3 +110,20 @@ def test_what_faiss_cannot_hold_is_refused_with_the_reason(key, params, reason):
     model.warm_up(X)
     with pytest.raises(ValueError, match=reason):
         faiss_index(model, X)
+
+
+@pytest.mark.parametrize("key", ["int8", "pq", "float"])
+def test_codes_that_are_numbers_are_refused_wherever_bits_would_be_counted(key, tmp_path):
+    X = np.random.default_rng(0).normal(size=(400, 16)).astype(np.float32)
+    codes = _fitted(key, X).encode(X)
+    assert not pickle.loads(pickle.dumps(codes))[:5].hamming, "they remember it"
+    bits = ohash.HammingIndex(np.zeros((9, codes.shape[1]), np.uint8))
+    for count in (
+        lambda: ohash.HammingIndex(codes),
+        lambda: bits.search(codes[:2], 1),
+        lambda: ohash.index.to_pgvector(codes),
+        lambda: ohash.index.write_codes(codes, "milvus", tmp_path / "out"),
+    ):
+        with pytest.raises(ValueError, match="must be bits, got numbers"):
+            count()
+    assert not list((tmp_path / "out").glob("*"))

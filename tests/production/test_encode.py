@@ -15,6 +15,7 @@ import pytest
 
 import ohash
 from ohash.cli.main import main
+from ohash.models.registry import find
 from ohash.production import encoding, partitions
 from ohash.production.encoding import MANIFEST, UNFINISHED
 from tests.optional import optional
@@ -259,3 +260,14 @@ def test_a_model_that_was_never_trained_is_refused(data, capsys):
     assert main(["encode", str(folder / "new.npz"), str(folder / "in"), str(folder / "out")]) == 2
     assert "train it first, for example by python3 -m ohash run" in capsys.readouterr().err
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("key", ["int8", "rabitq"])
+def test_codes_that_need_more_than_themselves_are_not_written_alone(data, capsys, key):
+    folder, _ = data
+    spec = find(key)
+    model = spec.build(spec.params(r=8 * D if key == "int8" else D))
+    model.warm_up(RNG.normal(size=(300, D)).astype(np.float32))
+    ohash.save(model, folder / "own.npz")
+    assert main(["encode", str(folder / "own.npz"), str(folder / "in"), str(folder / "out"), "--workers", "1"]) == 2
+    assert "ranks items by its own distance" in capsys.readouterr().err and not (folder / "out").exists()

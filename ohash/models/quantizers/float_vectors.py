@@ -50,7 +50,7 @@ class FloatVectors(Reconstruction):
         """The bytes of the rows."""
         X = self.rows(X)
         self._d = X.shape[1]
-        return Codes(np.ascontiguousarray(X, "<f4").view(np.uint8), self.r, self.version)
+        return Codes(np.ascontiguousarray(X, "<f4").view(np.uint8), self.r, self.version, hamming=False)
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The rows themselves."""

@@ -80,7 +80,7 @@ class Int8(Reconstruction):
             self.warm_up(X)
         used = len(self._levels)
         number = np.rint((X[:, :used] - self.low[:used]) / self.step[:used])
-        return Codes(np.clip(number, 0, self._levels - 1).astype(np.uint8), self.r, self.version)
+        return Codes(np.clip(number, 0, self._levels - 1).astype(np.uint8), self.r, self.version, hamming=False)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to decoded items, (queries, items)."""

@@ -94,7 +94,7 @@ class PQ(Reconstruction):
         faiss = _faiss()
         quantiser = self._quantiser(faiss, X.shape[1])
         with one_faiss_thread(faiss):
-            return Codes(quantiser.compute_codes(self._place(X, quantiser.d)), self.r, self.version)
+            return Codes(quantiser.compute_codes(self._place(X, quantiser.d)), self.r, self.version, hamming=False)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to decoded items, summed part by part from tables."""
