@@ -18,8 +18,14 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     def features(at: int) -> str:
         return snapshot.comparison.features_of(snapshot.entries[at]).in_metric(snapshot.setup.metric).text
 
+    def declared(at: int) -> bool:
+        return snapshot.entries[at].spec.features == "kernel" and snapshot.comparison.options.maps == "suits"
+
     topics = {"total bits": bits, "supervision": snapshot.supervision, "features": features}
     parts = [f"{topic}: {_group(entries, value, snapshot)}" for topic, value in topics.items()]
+    without = [snapshot.names[at] for at in entries if declared(at) and snapshot.comparison.features.kernel == "none"]
+    if without:
+        parts.append(f"{', '.join(without)} made for an RBF kernel, which the features here lack")
     parts.append(f"database {'seen' if snapshot.setup.database_seen else 'not seen'} in training")
     batch = [snapshot.names[at] for at in entries if snapshot.entries[at].spec.consumes == "batch"]
     if batch:

@@ -111,9 +111,8 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
     best = codes[0]
     score = snapshot.truth_label
-    text = (
-        f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{chance_text(snapshot)}"
-    )
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is {_rank(codes)}, {score} {score_text(best.truth)}"
+    text += chance_text(snapshot)
     column = snapshot.truth_column
     equals = indistinguishable_by_truth(best, codes, column)
     if equals:
@@ -149,7 +148,7 @@ def _best_for_distance(snapshot: ComparisonSnapshot) -> Sentence | None:
     best = codes[0]
     ceiling = snapshot.ceiling(best.entry)
     limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
-    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is {_rank(codes)}, recall@10 {score_text(best.recall)}{limit}"
     equals = indistinguishable_by_recall(best, codes)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
@@ -244,6 +243,8 @@ def leaders_text(snapshot: ComparisonSnapshot) -> str:
     in_truth = [follower, *indistinguishable_by_truth(follower, codes, snapshot.truth_column)]
     in_recall = [keeper, *indistinguishable_by_recall(keeper, [code for code in codes if math.isfinite(code.recall)])]
     what, size = truth_name(snapshot), f"At {_size(snapshot)}"
+    if len(codes) == 1:
+        return f"{size} there is only {snapshot.names[follower.entry]}"
     if in_truth == in_recall == [follower]:
         return f"{size} {snapshot.names[follower.entry]} is best by both truths"
     both = [code for code in in_truth if code in in_recall]
@@ -254,6 +255,11 @@ def leaders_text(snapshot: ComparisonSnapshot) -> str:
         names = _short_list(snapshot, tied)
         parts.append(f"{names} {does} best" if len(tied) == 1 else f"{names} cannot be told apart by {by}")
     return f"{size} {', '.join(parts)}"
+
+
+def _rank(codes: Sequence[Code]) -> str:
+    """What the first of these codes is: one alone is no better than any other."""
+    return "best" if len(codes) > 1 else "the only code"
 
 
 def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:

@@ -30,6 +30,7 @@ DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "none": "dashed
 FAINT = 0.35
 MOST_TOGETHER = 8  # methods in one chart of curves, or all named in one of points
 LEAST_SECONDS = 1e-3
+ALIKE = 0.04  # gains that differ by more, and cannot be told apart, are not called alike
 # Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
 LEFT = 10
 SUPERVISION = {"pairs": "from pairs", "labels": "from labels", "none": "unsupervised"}
@@ -132,7 +133,7 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
 
 
 def _more_bits(snapshot: ComparisonSnapshot) -> str:
-    """Whom the longest code gains most over the shortest, by the same queries; methods not told apart gain alike."""
+    """Whom the longest code gains most over the shortest, by the same queries, as far as methods can be told apart."""
     score, gains, certain = SCORES[snapshot.truth_column].short, dict[str, Floats](), set[str]()
     for at, name in enumerate(snapshot.names):
         mine = sorted((one for one in snapshot.lengths if one.entry == at), key=lambda one: one.bits)
@@ -154,9 +155,14 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     if len(equals) == 1:
         return f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip() + f": {score} {means[most]:+.2f}"
     least = min(means[name] for name in equals)
-    whom = "all methods alike" if len(equals) == len(gains) else f"{join_names(equals)} most, and about equally"
-    gained = dict.fromkeys(f"{value:+.2f}" for value in (least, means[most]))
-    return f"More bits help {whom}: {score} {' to '.join(gained)}"
+    gained = " to ".join(dict.fromkeys(f"{value:+.2f}" for value in (least, means[most])))
+    every = len(equals) == len(gains)
+    who = "all methods" if every and len(gains) == len(snapshot.names) else join_names(equals)
+    if means[most] - least <= ALIKE:
+        how = " alike" if every else " most, and about equally"
+    else:
+        how = ", and which most cannot be told" if every else " most, and which of them more cannot be told"
+    return f"More bits help {who}{how}: {score} {gained}"
 
 
 def _first_seed_gap(snapshot: ComparisonSnapshot, one: Floats, other: Floats) -> Gap | None:

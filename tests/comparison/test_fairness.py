@@ -50,3 +50,14 @@ def test_what_a_method_of_labels_was_given_where_there_are_none(similar_by, give
     assert ("labels" in fairness(now)) == (given == "labels")
     rows = {row["method"]: row["learns_from"] for row in result_rows(now)}
     assert rows["KSH"] == given
+
+
+def test_the_fairness_line_says_which_methods_miss_their_kernel():
+    """The data decide whether a method made for a kernel has one; learnt embeddings have none."""
+    without = "OH, SDH made for an RBF kernel, which the features here lack"
+    methods = {"oh": 0.6, "sdh": 0.7, "itq": 0.5}
+    assert without in fairness(snapshot(methods, kernel="none"))
+    assert without not in fairness(snapshot(methods)), "Fashion-MNIST has the kernel"
+    now = snapshot(methods, kernel="none")
+    same = replace(now.comparison, options=replace(now.comparison.options, maps="same"))
+    assert without not in fairness(replace(now, comparison=same)), "as asked for"

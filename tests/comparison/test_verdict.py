@@ -13,7 +13,7 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import declines, gap, scores_by_seed
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
-from ohash.comparison.verdict import methods_by_supervision, verdict
+from ohash.comparison.verdict import leaders_text, methods_by_supervision, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
 from ohash.ui.compare.cards import progress, results_html
@@ -222,12 +222,33 @@ def with_lengths(now, gains):
         ((0.14, 0.15), "More bits help all methods alike: mAP +0.14 to +0.15"),
         ((0.12, 0.4), "More bits help ITQ most: mAP +0.40"),
         ((0.3, 0.33, 0.12), "More bits help OH and ITQ most, and about equally: mAP +0.30 to +0.33"),
+        ((0.12, 0.18), "More bits help all methods, and which most cannot be told: mAP +0.12 to +0.18"),
+        (
+            (0.3, 0.36, 0.12),
+            "More bits help OH and ITQ most, and which of them more cannot be told: mAP +0.30 to +0.36",
+        ),
         ((0.01, 0.02), "No gain in mAP by more bits can be told from chance: at most +0.02"),
     ],
 )
 def test_more_bits_help_a_method_most_only_where_the_gains_can_be_told_apart(gains, title):
     now = snapshot(dict(zip(("oh", "itq", "lsh"), (0.4, 0.4, 0.4)[: len(gains)], strict=False)))
     assert by_bits(with_lengths(now, gains)).title == title
+
+
+def test_a_method_of_one_length_is_not_among_all_that_more_bits_help():
+    now = snapshot({"oh": 0.4, "itq": 0.4, "int8": 0.4})
+    title = "More bits help OH and ITQ alike: mAP +0.14 to +0.15"
+    assert by_bits(with_lengths(now, (0.14, 0.15))).title == title
+
+
+def test_one_code_alone_is_not_called_the_best():
+    now = with_recalls(snapshot({"oh": 0.7}), [0.4])
+    said = sentences(now)
+    assert "OH (learns from pairs, 64 bits) is the only code, mAP .700" in said["To follow your labels"]
+    assert "is the only code, recall@10 .400" in next(text for topic, text in said.items() if "To keep" in topic)
+    assert truths(now).title == leaders_text(now) == "At 8 bytes per item there is only OH"
+    several = snapshot({"oh": 0.7, "itq": 0.5})
+    assert "is best" in sentences(several)["To follow your labels"] and "only" not in leaders_text(several)
 
 
 def test_the_first_method_against_each_of_the_others():
