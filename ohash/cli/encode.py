@@ -53,4 +53,7 @@ def run(options: argparse.Namespace) -> int:
             f"{rows / state.seconds:,.0f} per core second"
         )
     print(f"codes are in {options.target}")
+    if state.models > 1:
+        print(f"a code has the bits of {state.models} models: engines rank by the sum of their distances, ohash by the "
+              "smallest of them first")  # fmt: skip
     return 0

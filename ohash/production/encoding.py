@@ -56,6 +56,7 @@ class EncodingState:
     done: int
     rows_done: int
     seconds: float  # of all workers, summed
+    models: int = 1  # whose codes follow each other in one
 
 
 def encode_dataset(
@@ -66,6 +67,7 @@ def encode_dataset(
     hasher = _model(content)
     refuse_untrained(hasher, model)
     refuse_codes_alone(hasher)
+    models = int(getattr(getattr(hasher, "params", None), "T", 1))
     partitions = list_partitions(source, column, identity)
     _check_manifest(target, source, hashlib.sha256(content).hexdigest(), partitions)
     system, folder = open_place(target)
@@ -75,7 +77,7 @@ def encode_dataset(
     done, rows_done, seconds = 0, 0, 0.0
 
     def state() -> EncodingState:
-        return EncodingState(len(partitions), rows, len(partitions) - len(waiting), done, rows_done, seconds)
+        return EncodingState(len(partitions), rows, len(partitions) - len(waiting), done, rows_done, seconds, models)
 
     yield state()
     for partition, spent in _run(executor, waiting, target, content):

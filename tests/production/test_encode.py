@@ -72,7 +72,9 @@ def test_every_row_once_and_nothing_twice(data, capsys, monkeypatch):
     folder, expected = data
     monkeypatch.setattr(partitions, "PARTITION_ROWS", 300)
     assert encode(folder, "--workers", "1") == 0
-    assert "900 rows in 4 partitions\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "900 rows in 4 partitions\n" in said
+    assert "the bits of 2 models: engines rank by the sum of their distances" in said
     assert codes_in(folder / "out") == expected
     schema = pq.read_schema(folder / "out" / "a-00000.parquet")
     assert schema.field("code").type == pa.binary(3) and schema.metadata[b"ohash.bits"] == b"22"
