@@ -28,6 +28,12 @@ def test_facts() -> None:
         assert part in text
 
 
+def test_embeddings_without_a_kernel_are_not_said_to_suit_the_methods_made_for_one() -> None:
+    text = "\n".join(summarize(Dataset.from_arrays(X)).lines())
+    assert "no kernel, though OH was made for one" in text and "suited to learned embeddings" not in text
+    assert "RBF kernel, suited to" in "\n".join(summarize(Dataset.from_arrays(X, kernel="rbf")).lines())
+
+
 def test_a_bare_matrix_and_clicks() -> None:
     assert summarize(Dataset.from_arrays(X)).similar_by == "metric"
     clicks = Dataset.from_arrays(X, pairs=(np.arange(200), np.arange(200) + 1))
