@@ -79,7 +79,8 @@ EMBEDDED = (
     ),
     Setting(
         "fashion-metric", "Fashion by distance", "22K LabelMe, GIST1M", "metric", "fashion", "metric", 0.5,
-        differs="pictures of clothes, not photos; far fewer rows",
+        differs="pictures of clothes, not photos; far fewer rows; on GIST1M the paper takes each point's nearest 5 %, "
+        "and not those that have it among theirs",
     ),
     Setting(
         "fashion", "Fashion by label", "CIFAR-10", "labels", "fashion", "label", 0.4, classes=10,

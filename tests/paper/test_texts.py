@@ -164,6 +164,7 @@ def test_the_table_of_the_data_says_whose_neighbours_are_similar(tmp_path):
     rows = data_table(measured, [FIGURES["texts"], FIGURES["3"]]).rows
     assert [row[-1] for row in rows if "Word vectors" in row[1]] == ["either is among the other's nearest 10"]
     assert [row[-1] for row in rows if "LabelMe" in row[0]] == ["either is among the other's nearest 5 %"]
+    assert [row[3] for row in rows if "GIST1M" in row[0] and "on GIST1M the paper takes each" in row[3]]
 
 
 @pytest.mark.slow
