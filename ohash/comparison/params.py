@@ -28,6 +28,7 @@ from ohash.engine.params import (
 )
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
+from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
@@ -208,6 +209,17 @@ def build_comparison(
     options, features, stream, drift, run = parts
     numbers = tuple(range(seeds) if isinstance(seeds, int) else seeds)  # a number counts them, as in a link
     return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
+
+
+def data_of_ones_own(dataset: str) -> Dataset | None:
+    """The data of a file in the data folder, or of a plugin; None for those that ship, or if they cannot be read."""
+    spec = datasets.lookup(dataset)
+    if spec is None or spec.group not in ("folder", "plugin"):
+        return None
+    try:
+        return datasets.load_by_key(dataset)
+    except (ValueError, OSError):
+        return None
 
 
 def default_seeds(own: Dataset | None) -> tuple[int, ...]:

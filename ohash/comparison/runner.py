@@ -11,7 +11,15 @@ from typing import Any
 
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
 from ohash.comparison.method_run import MethodRun, step_in_turn
-from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, default_seeds, from_query
+from ohash.comparison.params import (
+    DEFAULT_METHODS,
+    Comparison,
+    Entry,
+    build_comparison,
+    data_of_ones_own,
+    default_seeds,
+    from_query,
+)
 from ohash.comparison.results import (  # fmt: skip
     ComparisonSnapshot,
     EvaluationSetup,
@@ -282,6 +290,7 @@ def compare(
     if isinstance(what, str):
         if what != OWN and data is None:
             find_dataset(what)
+            values = {"seeds": default_seeds(data_of_ones_own(what)), **values}
         what = build_comparison(what, tuple(methods) or DEFAULT_METHODS, **values)
     runner = ComparisonRunner(what, data)
     runner.finish()

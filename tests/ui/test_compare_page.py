@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.comparison import runner as runner_module
-from ohash.comparison.params import build_comparison, from_query
-from ohash.comparison.runner import ComparisonRunner
+from ohash.comparison.params import CLICK_METHODS, build_comparison, from_query
+from ohash.comparison.runner import ComparisonRunner, compare
 from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
 from ohash.ui.compare import cards
@@ -203,6 +203,27 @@ def test_own_data_are_compared_on_three_splits_unless_they_are_large(monkeypatch
     monkeypatch.setattr("ohash.comparison.params.SMALL", X.size - 1)
     assert comparisons.default_comparison(session, "own", content).seeds == (0,)
     assert comparisons.default_comparison(session, "digits").seeds == (0,)
+
+
+def test_data_of_ones_own_folder_are_compared_as_those_that_were_uploaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, labels = vectors()
+    np.save(tmp_path / "mine.npy", X)
+    np.save(tmp_path / "clicked.npy", X)
+    (tmp_path / "mine.toml").write_text('labels = "y.npy"')
+    np.save(tmp_path / "y.npy", labels)
+    (tmp_path / "clicked.toml").write_text('pairs = "clicks.csv"')
+    (tmp_path / "clicks.csv").write_text("i,j\n" + "".join(f"{row},{row + 1}\n" for row in range(100)))
+    monkeypatch.setenv("OHASH_DATA", str(tmp_path))
+    session = page().session_state["ohash"]
+    mine, clicked = (comparisons.default_comparison(session, f"folder:{name}") for name in ("mine", "clicked"))
+    assert mine.seeds == clicked.seeds == (0, 1, 2)
+    assert [one.method for one in clicked.entries] == list(CLICK_METHODS)
+    snapshot = compare("folder:mine", ["lsh"], pairs=100, bits=8, sweep=False)
+    assert snapshot.comparison.seeds == (0, 1, 2)
+    (tmp_path / "mine.npy").write_bytes(b"no vectors")
+    assert comparisons.default_comparison(session, "folder:mine").seeds == (0,), "the page says what is wrong"
 
 
 def test_a_method_that_cannot_learn_here_is_a_message() -> None:

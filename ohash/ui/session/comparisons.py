@@ -45,7 +45,7 @@ def default_comparison(session: Session, dataset: str, content: str = "") -> Com
     Own data get three splits unless they are large, because one seed decides little, and own data with pairs get
     methods that learn from clicks.
     """
-    own = session.own.get(content) if dataset == OWN else None
+    own = session.own.get(content) if dataset == OWN else comparisons.data_of_ones_own(dataset)
     entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
     seeds = comparisons.default_seeds(own)
     return comparisons.build_comparison(dataset, entries, seeds, content=content)
