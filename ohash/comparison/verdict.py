@@ -25,6 +25,7 @@ from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, sc
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
+from ohash.models.base import BY_LABEL
 from ohash.number_formats import percent
 
 # A code "finds the neighbours" at this recall@10.
@@ -60,7 +61,7 @@ def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
         return []
     sentences = (
         _best_for_truth(snapshot), _best_for_distance(snapshot), _best_for_both(snapshot), _compression(snapshot),
-        _one_by_one(snapshot), _below_start(snapshot),
+        _one_by_one(snapshot), _below_start(snapshot), _not_compared(snapshot),
     )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
 
@@ -79,6 +80,20 @@ def _below_start(snapshot: ComparisonSnapshot) -> Sentence | None:
     ends = "They end" if len(worse) > 1 else "It ends"
     text = f"{'; '.join(worse)} ({snapshot.truth_label}). {ends} below the first codes, beyond the interval."
     return Sentence("Worse than at the start", text)
+
+
+def _not_compared(snapshot: ComparisonSnapshot) -> Sentence | None:
+    """The kinds of methods that are often best for a need, and none of which was compared."""
+    specs = [entry.spec for entry in snapshot.entries if not entry.spec.reference]
+    missing = []
+    if snapshot.setup.similar_by in BY_LABEL and not any(spec.supervision == "labels" for spec in specs):
+        missing.append(
+            f"methods that learn from labels, such as HCOH and SDH, may follow {truth_name(snapshot)} better"
+        )
+    own_distance = any(snapshot.entries[code.entry].spec.asymmetric for code in codes_within_budget(snapshot))
+    if not own_distance and snapshot.setup.metric != "dot" and all(spec.key != "pq" for spec in specs):
+        missing.append("product quantisation may keep the distance better")
+    return Sentence("Not compared", f"{'; '.join(missing)}.") if missing and specs else None
 
 
 def _with_seeds(text: str, snapshot: ComparisonSnapshot) -> str:
