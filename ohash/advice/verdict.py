@@ -49,7 +49,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     asked = len({int(row) for rows in snapshot.queries for row in rows})
     few = _too_few(snapshot, asked)
     gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
-    numbers = f"{_truth_text(gain, snapshot)} and {_recall_text(kept)}"
+    numbers = f"{_truth_text(gain, snapshot)} and {_recall_text(kept)}{_keeper_text(snapshot, free)}"
     names = snapshot.contender(learnt).title, snapshot.contender(free).title
     if few:
         decision: Decision = "tie"
@@ -116,6 +116,30 @@ def _truth_text(one: Difference, snapshot: AdviceSnapshot) -> str:
 
 def _recall_text(one: Difference) -> str:
     return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors{_tie(one)}"
+
+
+def _keeper_text(snapshot: AdviceSnapshot, free: str) -> str:
+    """Who keeps clearly more of the distance than the best without clicks, and is not clearly behind it by them.
+
+    The clicks often cannot tell the contenders without clicks apart, so that the best of them may be a poor one by
+    the distance, against which learning seems to lose little.
+    """
+    more = {key: snapshot.difference(key, free, "recall") for key in snapshot.measured_keys("free", 1) if key != free}
+    keepers = [
+        key for key, one in more.items()
+        if one.difference > 0 and clear(one) and not _clearly_behind(snapshot.difference(key, free, "truth"))
+    ]  # fmt: skip
+    if not keepers:
+        return ""
+    keeper = max(keepers, key=lambda key: more[key].difference)
+    than = snapshot.contender(free).title
+    title = f"{snapshot.contender(keeper).title} ({_bytes(snapshot, keeper)})"
+    shown = f"which these {snapshot.source} do not show to find less than {than}"
+    return f"; {title}, {shown}, keeps {amount(more[keeper])} more of it"
+
+
+def _clearly_behind(one: Difference) -> bool:
+    return one.difference < 0 and clear(one)
 
 
 def _tie(one: Difference) -> str:

@@ -78,6 +78,26 @@ def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
     assert "With fewer bytes: a better code (1 bytes per item)" in " ".join(verdict(other).changes)
 
 
+def test_what_keeps_more_of_the_distance_is_named_where_the_clicks_do_not_tell_it_from_the_best(learnable):
+    result = verdict(learnable)
+    free = learnable.contender(result.free)
+    assert "a keeper" not in result.sentence
+    poor, twin = [], []
+    for one in learnable.results_of(result.free):
+        poor.append(replace(one, scores=replace(one.scores, recall=0.2 * one.scores.recall)))
+        whole = replace(one.scores, recall=1 + 0 * one.scores.recall)
+        twin.append(replace(one, key="twin", validation=one.validation - 0.01, scores=whole))
+    others = [one for one in learnable.measured if one.key != result.free]
+    named = (*learnable.contenders, replace(free, key="twin", title="a keeper"))
+    other = replace(learnable, contenders=named, measured=(*others, *poor, *twin))
+    assert verdict(other).free == result.free
+    shown = rf"; a keeper \(\d+ bytes per item\), which these clicks do not show to find less than {free.title}, keeps"
+    assert re.search(shown, verdict(other).sentence)
+    finds = [replace(one, scores=replace(one.scores, truth=1 + 0 * one.scores.truth)) for one in poor]
+    behind = replace(other, measured=(*others, *finds, *twin))
+    assert "a keeper" not in verdict(behind).sentence, "the clicks show that it finds less"
+
+
 def test_more_bits_are_mentioned_only_where_they_change_the_contenders(learnable):
     contenders = tuple(replace(one, bits=8.0) if one.bits == 4 else one for one in learnable.contenders)
     said = " ".join(verdict(replace(learnable, contenders=contenders)).changes)
