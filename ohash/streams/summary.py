@@ -88,7 +88,7 @@ class Summary:
         lines.append(
             "feature map: RBF kernel, suited to descriptors such as pixels and GIST"
             if self.kernel == "rbf"
-            else "feature map: no kernel, though OH was made for one: on deep features of CIFAR-10 it is better with it"
+            else "feature map: no kernel, though OH was made for one"
             + ("" if self.negative else "; no value is negative: if these are pixels or counts, try the RBF kernel")
         )
         if self.dominant_column is not None:
