@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Numbers
 from ohash.core.rows import gather
 from ohash.core.validation import find_long_row, long_row_message
+from ohash.number_formats import percent
 from ohash.streams.data_split import split
 from ohash.streams.dataset import Dataset
 from ohash.streams.readers.table import first_not_finite
@@ -94,7 +95,7 @@ class Summary:
         if self.dominant_column is not None:
             column, part = self.dominant_column
             lines.append(
-                f"column {column} alone accounts for {part:.0%} of the variance: if it is an id, a time or a row "
+                f"column {column} alone accounts for {percent(part)} of the variance: if it is an id, a time or a row "
                 "number, leave it out"
             )
         if self.zero_rows:
@@ -124,10 +125,12 @@ class Summary:
         if self.similar_share is None:
             return ""
         digits = 2 if self.similar_share >= 0.001 else 4
-        text = f"; {self.similar_share:.{digits}%} of all pairs are similar"
+        text = f"; {100 * self.similar_share:.{digits}f} % of all pairs are similar"
         if self.similar_by == "clicks" and self.mixed_share is not None:
-            text += f" (among clicked items); in a run {self.mixed_share:.0%} are clicks, the rest sampled negatives"
-        return text.replace("%", " %")
+            text += (
+                f" (among clicked items); in a run {percent(self.mixed_share)} are clicks, the rest sampled negatives"
+            )
+        return text
 
 
 def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summary:
