@@ -111,6 +111,8 @@ class Part:
 
         >>> Part("", "", Effect(0.01, -0.02, 0.04, seeds=1), "cannot tell").reason
         'one seed is too few: the full profile has 5'
+        >>> Part("", "", Effect(0.1, 0.05, 0.2, seeds=5, interval=range_text(5, "stream")), "cannot tell").reason
+        'the range of 5 streams lies on both sides'
         """
         if self.verdict in ("holds", "does not hold") or self.effect is None:
             return self.note
@@ -120,6 +122,8 @@ class Part:
             return f"{few} too few: the full profile has {FULL.seeds}"
         if self.corrected:
             return CORRECTED
+        if self.effect.interval.startswith("range"):
+            return f"the {self.effect.interval} lies on both sides"
         return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 
