@@ -106,6 +106,11 @@ def codes_are_packed(case: Case) -> None:
         raise ContractError(
             f"codes must carry r = {r} and version {model.version}, got {codes.r} and {codes.version}", "encode"
         )
+    if codes.hamming != case.spec.hamming:
+        raise ContractError(
+            f"codes must say hamming = {case.spec.hamming}, as the spec does: Codes(packed, r, version, hamming=...)",
+            "encode",
+        )
     if r % 8 and (np.asarray(codes)[..., -1] >> (r % 8)).any():
         raise ContractError("the unused bits of the last byte must be 0: use ohash.core.codes.pack", "encode")
     different = len(np.unique(np.asarray(codes).reshape(-1, shape[1]), axis=0))

@@ -149,6 +149,7 @@ def test_codes_are_packed_and_know_their_hash(key):
     shape = (len(X), -(-r // 8))
     assert codes.shape == (shape if codes.ndim == 2 else (T, *shape)) and codes.dtype == np.uint8
     assert isinstance(codes, Codes) and (codes.r, codes.version) == (r, model.version)
+    assert codes.hamming == SPECS[key].hamming, "an index counts their bits only if that means something"
     assert not (r % 8 and (codes[..., -1] >> (r % 8)).any()), "unused bits of the last byte are 0"
     least = 3 if SPECS[key].supervision == "labels" else 10  # one code a class is all a label method need tell apart
     assert len(np.unique(codes.reshape(-1, shape[1]), axis=0)) > least, "codes that tell nothing apart"

@@ -4,6 +4,7 @@ import inspect
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import ohash
 from ohash import models
 from ohash.core.parameters import param
-from ohash.models import registry
+from ohash.models import contract, registry
 from ohash.models.base import HasherSpec
 
 HEAVY = ("sklearn", "pandas", "faiss", "dask", "distributed", "streamlit", "plotly", "scipy.spatial", "h5py", "pyarrow")
@@ -54,7 +55,7 @@ import numpy as np, ohash
 import ohash
 from ohash import models
 from ohash.core.parameters import param
-from ohash.models import registry
+from ohash.models import contract, registry
 spec = registry.find("FirstColumns")
 assert registry.find("mine") is registry.find("first COLUMNS") is spec
 model = spec.build(spec.params(r=9))
@@ -236,3 +237,9 @@ def test_a_subclass_may_add_keywords_of_its_own():
             kind(size=1)
     assert list(inspect.signature(models.OH).parameters)[:4] == ["r", "alpha", "beta", "C"]
     assert models.OH(16, 1).params.alpha == 1
+
+
+def test_codes_that_do_not_say_whether_their_bits_count_break_the_contract():
+    numbers = replace(registry.hashers()["lsh"], hamming=False)
+    with pytest.raises(contract.ContractError, match="codes must say hamming = False"):
+        contract.codes_are_packed(contract.Case(numbers))
