@@ -29,7 +29,7 @@ from ohash.engine.params import (
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
-from ohash.streams.dataset import Dataset
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
@@ -211,23 +211,18 @@ def build_comparison(
     return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
 
 
-def data_of_ones_own(dataset: str) -> Dataset | None:
-    """The data of a file in the data folder, or of a plugin; None for those that ship, or if they cannot be read."""
+def spec_of_ones_own(dataset: str) -> DatasetSpec | None:
+    """What is known of a file in the data folder, or of a plugin's data; None for data that ship or cannot be read."""
     spec = datasets.lookup(dataset)
-    if spec is None or spec.group not in ("folder", "plugin"):
-        return None
-    try:
-        return datasets.load_by_key(dataset)
-    except (ValueError, OSError):
-        return None
+    return spec if spec is not None and spec.group in ("folder", "plugin") and not spec.missing() else None
 
 
-def default_seeds(own: Dataset | None) -> tuple[int, ...]:
+def default_seeds(own: Dataset | DatasetSpec | None) -> tuple[int, ...]:
     """Three splits of own data unless they are large, because one seed decides little; one of the others.
 
     Of clicks it is three starts: later clicks judge, whatever the seed.
     """
-    return (0, 1, 2) if own is not None and own.n * own.d <= SMALL else (0,)
+    return (0, 1, 2) if own is not None and 0 < own.n * own.d <= SMALL else (0,)
 
 
 def parse_entry(text: str) -> Entry:

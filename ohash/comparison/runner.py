@@ -16,9 +16,9 @@ from ohash.comparison.params import (
     Comparison,
     Entry,
     build_comparison,
-    data_of_ones_own,
     default_seeds,
     from_query,
+    spec_of_ones_own,
 )
 from ohash.comparison.results import (  # fmt: skip
     ComparisonSnapshot,
@@ -290,7 +290,7 @@ def compare(
     if isinstance(what, str):
         if what != OWN and data is None:
             find_dataset(what)
-            values = {"seeds": default_seeds(data_of_ones_own(what)), **values}
+            values = {"seeds": default_seeds(spec_of_ones_own(what)), **values}
         what = build_comparison(what, tuple(methods) or DEFAULT_METHODS, **values)
     runner = ComparisonRunner(what, data)
     runner.finish()

@@ -217,7 +217,9 @@ def test_data_of_ones_own_folder_are_compared_as_those_that_were_uploaded(
     (tmp_path / "clicks.csv").write_text("i,j\n" + "".join(f"{row},{row + 1}\n" for row in range(100)))
     monkeypatch.setenv("OHASH_DATA", str(tmp_path))
     session = page().session_state["ohash"]
-    mine, clicked = (comparisons.default_comparison(session, f"folder:{name}") for name in ("mine", "clicked"))
+    with monkeypatch.context() as patch:
+        patch.setattr("ohash.streams.data_folder.dataset_from_sidecar", lambda *_, **__: pytest.fail("loaded"))
+        mine, clicked = (comparisons.default_comparison(session, f"folder:{name}") for name in ("mine", "clicked"))
     assert mine.seeds == clicked.seeds == (0, 1, 2)
     assert [one.method for one in clicked.entries] == list(CLICK_METHODS)
     snapshot = compare("folder:mine", ["lsh"], pairs=100, bits=8, sweep=False)

@@ -3,6 +3,7 @@
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
+from ohash.engine.judge import CLICKS
 from ohash.engine.params import OWN
 from ohash.runtime.lazy import once_per_process
 from ohash.ui.session import own_data
@@ -45,7 +46,8 @@ def default_comparison(session: Session, dataset: str, content: str = "") -> Com
     Own data get three splits unless they are large, because one seed decides little, and own data with pairs get
     methods that learn from clicks.
     """
-    own = session.own.get(content) if dataset == OWN else comparisons.data_of_ones_own(dataset)
-    entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
-    seeds = comparisons.default_seeds(own)
+    own, spec = session.own.get(content) if dataset == OWN else None, comparisons.spec_of_ones_own(dataset)
+    clicked = (own is not None and own.pairs is not None) or (spec is not None and spec.similar_by in CLICKS)
+    entries = comparisons.CLICK_METHODS if clicked else comparisons.DEFAULT_METHODS
+    seeds = comparisons.default_seeds(spec if own is None else own)
     return comparisons.build_comparison(dataset, entries, seeds, content=content)
