@@ -17,7 +17,7 @@ from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
 from ohash.ui.compare import cards
 from ohash.ui.parts.sharing import link_here
-from ohash.ui.session import comparisons, own_data
+from ohash.ui.session import address, comparisons, own_data
 from tests.comparison.snapshots import snapshot
 from tests.ui.data_files import clicks, npy, vectors
 
@@ -177,6 +177,13 @@ def test_a_pause_pressed_before_a_new_comparison_is_drawn_pauses_that_one() -> N
     while new.state != "paused" and time.monotonic() < deadline:
         time.sleep(0.02)
     assert new is not first and new.state == "paused"
+
+
+def test_a_link_may_leave_the_methods_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "_page", lambda *_: "compare")
+    now = runner(page(dataset="blobs2d", pairs="300", bits="16", seeds="2")).comparison
+    assert (now.dataset, now.run.pairs, now.options.bits, now.seeds) == ("blobs2d", 300, 16, (0, 1))
+    assert now.entries == build_comparison("blobs2d").entries
 
 
 def test_a_bad_link_is_named() -> None:

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from ohash.comparison.params import Comparison
 from ohash.engine import links
 from ohash.engine.links import Limits
 from ohash.engine.live.presets import PRESETS
-from ohash.engine.params import ExperimentParams
+from ohash.engine.params import FIRST_DATASET, ExperimentParams
 from ohash.plots.live.charts import CHARTS
 from ohash.ui.session import step_link
 from ohash.ui.session.session import Session
@@ -69,7 +69,7 @@ def read() -> Link:
     repeated = {key: values for key in query if len(values := st.query_params.get_all(key)) > 1}
     view = view_problems()
     problems = [f"{key} is given {len(values)} times; using the last, {values[-1]}" for key, values in repeated.items()]
-    if "methods" in query:
+    if "methods" in query or _is_of_compare(query):
         comparison, ignored = comparisons.from_query(query, LIMITS)
         return Link(comparison=comparison, problems=(*problems, *ignored, *view))
     if advice_params.MARK in query:
@@ -81,6 +81,14 @@ def read() -> Link:
     if not problems and not params.to_query().keys() & own_keys.keys():  # only stray keys, such as utm_source
         return Link(problems=tuple(view))
     return Link(params=params, problems=(*problems, *view))
+
+
+def _is_of_compare(query: Mapping[str, str]) -> bool:
+    """Whether it is a link to Compare that leaves the methods to the page: ``compare?dataset=digits&pairs=2000``."""
+    shared = comparisons.rows_of(comparisons.build_comparison(FIRST_DATASET)).keys() | {"seeds"}
+    return _page(st.context.url, st.get_option("server.baseUrlPath")) == "compare" and (
+        "method" not in query and bool(shared & query.keys())
+    )
 
 
 def view_problems(own_query: bool = False) -> list[str]:
@@ -113,11 +121,15 @@ def page_problem(url: str | None, base: str = "") -> str:
     >>> page_problem("http://localhost:8501/lab/learn", "lab"), page_problem("http://localhost:8501")
     ('', '')
     """
-    name = urlsplit(url or "").path.strip("/").removeprefix(base.strip("/")).strip("/")
+    name = _page(url, base)
     if not name or name in PAGES:
         return ""
     near = difflib.get_close_matches(name.lower(), PAGES, 1)
     return f"there is no page {name[:40]} here, so this is Live" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _page(url: str | None, base: str) -> str:
+    return urlsplit(url or "").path.strip("/").removeprefix(base.strip("/")).strip("/")
 
 
 def pair() -> int | None:
