@@ -17,7 +17,8 @@ from ohash.ui.workarounds.upload_limit import PATH, LimitUploads
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     manager = MemoryUploadedFileManager(PATH)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    server = SimpleNamespace(uploaded_file_mgr=manager, is_active_session=lambda session: session == "session")
+    monkeypatch.setattr(runtime, "get_instance", lambda: server)
     return manager
 
 
@@ -69,6 +70,15 @@ def test_what_does_not_fit_is_refused_before_it_is_read(files: MemoryUploadedFil
         assert await server.put("next", 1000) == 204
 
     asyncio.run(flood())
+
+
+def test_who_has_left_takes_no_room_that_others_need(files: MemoryUploadedFileManager) -> None:
+    for name in ("here", "left"):
+        files.add_file("session" if name == "here" else name, UploadedFileRec(name, "x.npy", "", bytes(400)))
+    server = Server(files, most_bytes=1000)
+    assert asyncio.run(server.put("small", 200)) == 204 and set(files.file_storage) == {"session", "left"}
+    assert asyncio.run(server.put("more", 300)) == 204 and set(files.file_storage) == {"session"}
+    assert asyncio.run(server.put("too much", 300)) == 413
 
 
 def test_the_server_has_the_limit() -> None:
