@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+OF_EVERY_RUN = ("core/kernels.py", "evaluation/ranking_kernels.py")  # and seconds to compile
 COMPILES = "from ohash.runtime.compile import"
 IMPORTED = re.compile(r"^from (ohash\.[\w.]+) import", re.MULTILINE)
 
@@ -43,8 +44,9 @@ def drop_stale(package: Path) -> None:
 
 
 def is_cold(package: Path = PACKAGE) -> bool:
-    """Whether no compiled kernel is kept: this is the first start on a machine, or after a change."""
-    return next(_compiled_kernels(package), None) is None
+    """Whether a run would compile for long: this is the first on a machine, or after a change."""
+    kept = {source for source, _ in _compiled_kernels(package)}
+    return not kept or any(package / name not in kept for name in OF_EVERY_RUN if (package / name).is_file())
 
 
 def _compiled_kernels(package: Path) -> Iterator[tuple[Path, Path]]:

@@ -103,3 +103,18 @@ def test_cold_is_when_no_kernel_is_kept(tmp_path, monkeypatch):
     assert kernel_cache.is_cold(package)
     (package / "core" / "__pycache__" / "kernels.learn-1.nbi").write_text("")
     assert not kernel_cache.is_cold(package)
+
+
+def test_cold_is_also_when_another_command_has_compiled_its_own_kernels_only(tmp_path, monkeypatch):
+    """Or an update has made those stale that a run needs: the server would compile them before it answers anybody."""
+    package, cache = tmp_path / "ohash", tmp_path / "cache"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+    kernels = ("core/kernels", "evaluation/ranking_kernels", "index/multi_index_kernels")
+    for folder, stem in (name.split("/") for name in kernels):
+        (package / folder).mkdir(parents=True)
+        (package / folder / f"{stem}.py").write_text("")
+        (cache / f"{folder}_1").mkdir(parents=True)
+    for folder, stem, cold in (("index", "multi_index_kernels", True), ("core", "kernels", True),
+                               ("evaluation", "ranking_kernels", False)):  # fmt: skip
+        (cache / f"{folder}_1" / f"{stem}.f-1.nbi").write_text("")
+        assert kernel_cache.is_cold(package) is cold
