@@ -93,6 +93,17 @@ def test_a_browser_that_reports_something_else_reports_nothing(told: object, mon
     assert reports == [browser.BrowserReport(narrow=isinstance(told, dict), reduced_motion=False)]
 
 
+def test_what_happens_in_a_component_is_kept() -> None:
+    """Its events have an id of their own, as browsers send them for a click on a curve."""
+    events = f"$$STREAMLIT_INTERNAL_KEY_{ID}__events"
+    for drawn in (False, True):
+        states = WStates()
+        if drawn:
+            states.set_widget_metadata(WidgetMetadata(events, lambda v: v, lambda v: v, "json_trigger_value"))
+        states.set_widget_from_proto(WidgetState(id=events, json_trigger_value='[{"event":"pair","value":631}]'))
+        assert events in states.states
+
+
 def test_what_was_there_stays() -> None:
     states = WStates()
     number_field(states)

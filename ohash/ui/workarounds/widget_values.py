@@ -9,11 +9,16 @@ import logging
 from typing import Any
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.runtime.state.common import WidgetMetadata, is_element_id, unpack_widget_state_value
-from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.state.common import (
+    WidgetMetadata,
+    is_element_id,
+    unpack_widget_state_value,
+)
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX, Serialized, WStates
 
 LOG = logging.getLogger(__name__)
 SAME = {"int_value": "double_value"}  # a field for numbers sends either
+OF_COMPONENT = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_"  # what happened in one: clicks, the theme
 READ_ONCE = ("file_uploader_state_value", "chat_input_value")
 
 
@@ -39,7 +44,11 @@ def fits(state: WidgetState, widget: "WidgetMetadata[Any] | None") -> bool:
     """Whether it is the value of a widget, and one that this widget, if it is known, can have; or no value."""
     got: str | None = state.WhichOneof("value")
     declared = got if got is None or widget is None else widget.value_type
-    if is_element_id(state.id) and (got == declared or SAME.get(str(got)) == declared) and _can_be_read(state, widget):
+    if (
+        (is_element_id(state.id) or state.id.startswith(OF_COMPONENT))
+        and (got == declared or SAME.get(str(got)) == declared)
+        and _can_be_read(state, widget)
+    ):
         return True
     LOG.warning("a browser sent a %s that no widget of its page can have: dropped", got)
     return False
