@@ -8,6 +8,8 @@ import pytest
 import ohash
 from ohash.cli.main import main
 from ohash.core.codes import pack
+from ohash.index.engines import engines
+from ohash.index.engines.page_execution import open_session
 from ohash.index.export import (
     TARGETS,
     concatenate_models,
@@ -138,3 +140,13 @@ def test_a_model_that_was_never_trained_is_refused_with_the_command_that_trains_
     said = capsys.readouterr().err
     assert f"ohash run --features x.npy --method {key} --out trained/" in said and "start(d)" not in said
     assert not out.exists()
+
+
+def test_an_engine_that_cannot_be_reached_is_the_error_that_is_seen(tmp_path):
+    """A page that closes what it never opened would say that a name is not defined."""
+    page = "## A <!-- connect -->\n\n```python\nclient = 1 / 0\n```\n\n## B <!-- load -->\n\n```python\nx = 1\n```\n"
+    page += "\n## C <!-- close -->\n\n```python\nclient.close()\n```\n"
+    (tmp_path / "milvus.md").write_text(page)
+    engine = engines()["milvus"]
+    with pytest.raises(ZeroDivisionError), open_session(engine, tmp_path) as session:
+        session.create()

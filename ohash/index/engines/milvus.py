@@ -7,7 +7,8 @@ CONNECT = f"""\
 import numpy as np
 from pymilvus import DataType, MilvusClient
 
-client = MilvusClient("{FILE}")  # Milvus Lite; a server is MilvusClient("http://localhost:19530")
+# Milvus Lite, which takes a while to start; a server is MilvusClient("http://localhost:19530")
+client = MilvusClient("{FILE}", timeout=60)
 """
 CREATE = """\
 schema = client.create_schema()

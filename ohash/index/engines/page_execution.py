@@ -25,6 +25,7 @@ class Session:
         self.statements = read_page((folder / f"{engine.key}.md").read_text(encoding="utf-8"))
         self._folder = folder
         self._names: dict[str, Any] = {}
+        self._connected = False
 
     def create(self) -> None:
         """Connect and create what codes are loaded into."""
@@ -64,8 +65,8 @@ class Session:
         return int(self._run("size")["size"]) if "size" in self.statements else None
 
     def close(self) -> None:
-        """Disconnect."""
-        if "close" in self.statements and self._names:
+        """Disconnect, if a connection was made: else its error is the one to be seen."""
+        if "close" in self.statements and self._connected:
             self._run("close")
 
     def names(self) -> dict[str, Any]:
@@ -84,6 +85,7 @@ class Session:
                 subprocess.run(["sh", "-ec", statement.text], check=True, env=os.environ.copy())
             else:
                 exec(compile(statement.text, f"{self.engine.key}.md, {step}", "exec"), self._names)
+        self._connected |= step == "connect"
         return self._names
 
 
