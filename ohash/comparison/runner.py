@@ -285,8 +285,8 @@ def compare(
         if problems:
             raise ValueError(f"the link must describe a comparison: {'; '.join(problems)}")
     if isinstance(what, Dataset):
-        data, values = what, {"content": what.fingerprint(), "seeds": default_seeds(what), **values}
-        what = OWN
+        usual = {"content": what.fingerprint(), "seeds": default_seeds(what), "kernel": what.kernel}
+        data, what, values = what, OWN, {**usual, **values}
     if isinstance(what, str):
         if what != OWN and data is None:
             find_dataset(what)
@@ -299,7 +299,7 @@ def compare(
 
 def _setup_of(run: Run) -> EvaluationSetup:
     data, judge = run.world.dataset, run.checkpoints.judge
-    notes = tuple(note for note in (judge.note, data.note) if note)
+    notes = tuple(note for note in (judge.note, data.note, run.world.note) if note)
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
         run.world.parts.database_seen, judge.chance()["hit_10"], notes,

@@ -20,9 +20,8 @@ from ohash.core.parameters import Parameters, param
 from ohash.core.rows import gather
 from ohash.runtime.frames import Arrays
 
-# Rows mapped at a time, so that the distances to the anchors stay in cache.
 POINTS_PER_BLOCK = 256  # looked at for distinct values
-ROWS_PER_BLOCK = 4096
+ROWS_PER_BLOCK = 4096  # mapped at a time, so that the distances to the anchors stay in cache
 MIN_WARM_UP = 100
 
 
@@ -36,8 +35,8 @@ class FeatureParams(Parameters):
 
     kernel: str = param(
         "rbf", symbol="κ", title="kernel", choices=("rbf", "none", "given"),
-        help="rbf: similarities to anchors. none: the vectors, centred and scaled as set below (better for learnt "
-        "embeddings). given: the vectors as they are, or scaled to unit length if the distance is cosine.",
+        help="rbf: similarities to anchors, which OH was made for. none: the vectors, centred and scaled as set "
+        "below. given: the vectors as they are, or scaled to unit length if the distance is cosine.",
     )  # fmt: skip
     m: int = param(
         300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",

@@ -246,7 +246,7 @@ def default_features(dataset: str) -> FeatureParams:
     """The features that suit the vectors of a data set."""
     spec = datasets.lookup(dataset)
     if spec is None:
-        return FeatureParams(kernel="none")
+        return FeatureParams()
     features = FeatureParams(kernel=spec.kernel, normalize=spec.normalize)
     return replace(features, **{key: spec.defaults[key] for key in spec.defaults if key in parameter_table(features)})
 

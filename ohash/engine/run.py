@@ -128,7 +128,7 @@ class Run(RunState):
     @property
     def notes(self) -> list[str]:
         """What a reader of the numbers must know."""
-        notes = [note for note in (self.checkpoints.judge.note, self.world.dataset.note) if note]
+        notes = [note for note in (self.checkpoints.judge.note, self.world.dataset.note, self.world.note) if note]
         if not self.world.parts.database_seen:
             notes.append("training pairs were not drawn from the database")
         truth = self.world.stream(self.stage).similarity.name

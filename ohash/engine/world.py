@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Numbers, Reals, Rows, Singles
-from ohash.core.features import ROWS_PER_BLOCK, FeatureMap
+from ohash.core.features import MIN_WARM_UP, ROWS_PER_BLOCK, FeatureMap, FeatureParams
 from ohash.core.rows import empty_rows, gather
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.runtime.progress import drain
@@ -32,6 +32,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 IN_MEMORY = 2**30
 KEPT_WORLDS = 4
 WARM_UP_BLOCK = 1024
+USUAL_WARM_UP = FeatureParams().warm_up
+MOST_PAIRS_A_POINT = 64  # of the warm-up; a stream that brings fewer new points has no more
 # So many items, evenly spaced, tell how often vectors come again.
 SAMPLE = 2_000
 # Drifts that change which pairs come, or what they mean; the others change what the points look like.
@@ -169,21 +171,51 @@ class World:
                 arrays.popitem(last=False)
         return kept
 
+    @property
+    def note(self) -> str:
+        """What a reader must know of the warm-up; "" if it is as the parameters say."""
+        features, fitted = self.params.features, self.feature_map.params
+        if fitted.warm_up == features.warm_up:
+            return ""
+        what, few, usual = "anchors", fitted.m, features.m
+        if fitted.kernel != "rbf":
+            what, few, usual = "warm-up points", fitted.warm, features.warm
+        return f"{few} {what} instead of {usual}, because the stream brings so few different points"
+
+    def _shorten_warm_up(self, points: int) -> None:
+        """Let the map be fitted on fewer points than is usual."""
+        usual = self.feature_map.params
+        fewer = replace(usual, m=points) if usual.kernel == "rbf" else replace(usual, warm=points)
+        self.feature_map = FeatureMap.from_params(fewer, self.dtype)
+
     def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:
-        """Fit the map on the first distinct points; the pairs that brought them are consumed."""
+        """Fit the map on the first distinct points; the pairs that brought them are consumed.
+
+        If nobody asked for a longer warm-up than the usual one, data that are too few for it get a shorter one, the
+        same with and without a kernel: at most all points, and the first half of a stream that ends.
+        """
         stream, X = self.stream(), self.raw()
         wanted = self.feature_map.params.warm_up
+        half = None if stream.length is None else stream.length // 2
+        usual = wanted == USUAL_WARM_UP
+        if usual and half is not None and half < MOST_PAIRS_A_POINT * wanted:
+            brought = len(self.feature_map.warm_up_rows(X, *stream.take(0, half)[:2]))
+            if brought < wanted:
+                self._shorten_warm_up(max(brought, MIN_WARM_UP))
+                wanted = self.feature_map.params.warm_up
         taken = WARM_UP_BLOCK
         while True:
             i, j, _ = stream.take(0, taken)
             rows = self.feature_map.warm_up_rows(X, i, j)
             enough = len(rows) == wanted
-            exhausted = len(i) < taken or taken > 64 * max(wanted, len(self.parts.train))
+            exhausted = len(i) < taken or taken > MOST_PAIRS_A_POINT * max(wanted, len(self.parts.train))
             if enough or exhausted:
                 break
             taken *= 4
         if enough:
             return self.feature_map.fit_stream(X, i, j), rows
+        if usual and rows.size:
+            self._shorten_warm_up(len(rows))
         if self.feature_map.params.kernel == "rbf" and len(rows) < self.feature_map.params.m:
             raise ValueError(
                 f"m must be at most {len(rows)}, the distinct points this stream brings, got "

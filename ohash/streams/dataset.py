@@ -55,7 +55,7 @@ class Dataset:
 
     `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
     `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
-    `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
+    `kernel` is the map of the methods that were made for a kernel, as OH was.
     `natural` is the similarity meant by "auto", such as "topk"; if empty, the first of `similarities`.
     `one_sided`: by distance, only the nearest 5 % of the first point (the query) count, not of either of the two.
     `query_rows`, sorted, makes the data two-sided: these rows are queries only, all others are documents. A pair is
@@ -205,7 +205,7 @@ class Dataset:
         queries: tuple[int, int] | None = None,
         title: str = "your data",
         key: str = "user",
-        kernel: Literal["rbf", "none"] = "none",
+        kernel: Literal["rbf", "none"] = "rbf",
         thumbnails: npt.NDArray[np.uint8] | None = None,
         query_rows: npt.ArrayLike | None = None,
         captions: Sequence[str] = (),
@@ -262,7 +262,7 @@ class Dataset:
         metric: Metric = "l2",
         title: str = "your data",
         key: str = "user",
-        kernel: Literal["rbf", "none"] = "none",
+        kernel: Literal["rbf", "none"] = "rbf",
     ) -> "Dataset":
         """Documents (n, d) and queries (q, d), stacked; `pairs` as in `from_arrays`, i of a query and j of a document.
 

@@ -52,7 +52,6 @@ class Summary:
     kernel: str
     sampled: int
     metric: str = "l2"
-    negative: bool = True
     mixed_share: float | None = None
     problem: str = ""
     self_pairs: int = 0
@@ -87,10 +86,9 @@ class Summary:
         lines.append(f"similarity: {self.similar_by}, {self.similar_if}{self._share_text}")
         lines.append(f"original distance: {DISTANCES[self.metric]}")
         lines.append(
-            "feature map: RBF kernel, suited to descriptors such as pixels and GIST"
+            "feature map: RBF kernel, which OH was made for"
             if self.kernel == "rbf"
             else "feature map: no kernel, though OH was made for one"
-            + ("" if self.negative else "; no value is negative: if these are pixels or counts, try the RBF kernel")
         )
         if self.dominant_column is not None:
             column, part = self.dominant_column
@@ -185,7 +183,6 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         kernel=dataset.kernel,
         sampled=sampled,
         metric=dataset.metric,
-        negative=bool((values < 0).any()),
         mixed_share=mixed,
         problem=problem,
         dominant_column=_dominant_column(values),

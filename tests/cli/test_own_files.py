@@ -148,5 +148,5 @@ def test_an_experiment_on_a_dataset_of_ones_own() -> None:
     X = np.random.default_rng(0).normal(size=(90, 5))
     mine = ohash.Dataset.from_arrays(X, labels=np.arange(90) % 3)
     *_, now = ohash.run(experiment(mine, "oh", r=8, pairs=60), mine)
-    assert now.params.content == mine.fingerprint() and now.params.features.kernel == "none" and now.t == 60
+    assert now.params.content == mine.fingerprint() and now.params.features.kernel == "rbf" and now.t == 60
     assert repr(mine).startswith("Dataset('your data', 90 x 5, similar by label")

@@ -285,7 +285,7 @@ def test_a_drift_refers_to_the_world_as_it_is_at_the_end():
 
 def test_a_dataset_that_is_too_small_is_every_methods_message():
     dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(40, 4)), labels=np.arange(40) % 2)
-    now = finished(small(("oh", "lsh"), dataset="own", kernel="rbf", m=300), dataset).snapshot()
+    now = finished(small(("oh", "lsh"), dataset="own", kernel="rbf", m=200), dataset).snapshot()
     assert now.state == "done"
     assert "m must be at most" in now.errors["OH"]
 

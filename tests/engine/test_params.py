@@ -48,7 +48,7 @@ def test_one_seed_draws_everything():
 def test_method_names_are_forgiving_and_datasets_of_ones_own_are_allowed():
     assert experiment(method="Online Hashing").method == "oh"
     for params in (experiment("own"), experiment("user"), experiment("my-file", content="1f")):
-        assert params.features.kernel == "none"
+        assert params.features.kernel == "rbf", "OH was made for a kernel"
     assert experiment("cifar10").dataset == "cifar10"  # known, here or not
     with pytest.raises(ValueError, match="method must be one of"):
         experiment(method="sha256")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.engine import world as world_module
+from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.world import World, world_of
 from ohash.streams.dataset import Dataset
@@ -91,6 +92,34 @@ def test_few_points_are_warm_up_enough():
     assert world.feature_map.d_out == 30
     with pytest.raises(ValueError, match=r"m must be at most 45, .* got 46; lower m"):
         World(small("oh", "user", kernel="rbf", m=46), grouped(50, 3))
+
+
+def shortened(dataset, **values):
+    return [World(experiment(dataset, method, pairs=100, **values), dataset) for method in ("oh", "mmoh")]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "none"])
+def test_data_too_few_for_the_usual_warm_up_get_a_shorter_one_and_say_so(kernel):
+    few, warm = grouped(50, 3), {"warm": 300} if kernel == "none" else {}
+    for world in shortened(few, kernel=kernel, **warm):
+        assert len(world.warm_rows) == len(world.parts.train) == 45
+        what = "anchors" if kernel == "rbf" else "warm-up points"
+        (note,) = Run(world.params, few).notes
+        assert note == f"45 {what} instead of 300, because the stream brings so few different points"
+    enough = grouped(500, 3)
+    for world in shortened(enough, kernel=kernel, **warm):
+        assert len(world.warm_rows) == 300 and not world.note
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "none"])
+def test_a_warm_up_takes_at_most_half_of_a_stream_that_ends(kernel):
+    once = grouped(250, 3)
+    for world in shortened(once, kernel=kernel, order="once", **({"warm": 300} if kernel == "none" else {})):
+        pairs = world.consumed + world.length
+        assert world.consumed == pairs // 2 and len(world.warm_rows) == 2 * world.consumed, "each point comes once"
+        assert "instead of 300" in world.note
+    longer = grouped(1_000, 3)
+    assert not any(world.note for world in shortened(longer, kernel=kernel, order="once"))
 
 
 def test_a_stream_must_outlast_the_warm_up():

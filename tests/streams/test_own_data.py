@@ -121,7 +121,7 @@ def test_a_bare_matrix_is_welcome(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     dataset = dataset_from_files(tmp_path / "x.npy")
     assert dataset.similarities == ("metric", "topk")
-    assert dataset.kernel == "none"
+    assert dataset.kernel == "rbf"
     assert dataset.title == "x.npy"
 
 

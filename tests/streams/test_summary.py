@@ -24,14 +24,15 @@ def test_facts() -> None:
     assert summary.norms[0] == pytest.approx(5)
     assert summary.good
     text = "\n".join(summary.lines())
-    for part in ("300 rows", "classes: 3", "duplicate rows: 2", "constant columns: 1 (2)", "no kernel", "label"):
+    for part in ("300 rows", "classes: 3", "duplicate rows: 2", "constant columns: 1 (2)", "RBF kernel", "label"):
         assert part in text
 
 
-def test_embeddings_without_a_kernel_are_not_said_to_suit_the_methods_made_for_one() -> None:
-    text = "\n".join(summarize(Dataset.from_arrays(X)).lines())
-    assert "no kernel, though OH was made for one" in text and "suited to learned embeddings" not in text
-    assert "RBF kernel, suited to" in "\n".join(summarize(Dataset.from_arrays(X, kernel="rbf")).lines())
+def test_vectors_without_a_kernel_are_not_said_to_suit_the_methods_made_for_one() -> None:
+    assert "no kernel, though OH was made for one" in "\n".join(
+        summarize(Dataset.from_arrays(X, kernel="none")).lines()
+    )
+    assert "RBF kernel, which OH was made for" in "\n".join(summarize(Dataset.from_arrays(X)).lines())
 
 
 def test_a_bare_matrix_and_clicks() -> None:
@@ -52,11 +53,6 @@ def test_points_that_are_all_the_same() -> None:
 def test_the_original_distance_is_named(metric: str, words: str) -> None:
     lines = summarize(Dataset.from_arrays(X, metric=metric)).lines()  # type: ignore[arg-type]
     assert any(line.startswith(f"original distance: {words}") for line in lines)
-
-
-def test_a_kernel_is_suggested_where_nothing_is_negative() -> None:
-    assert "RBF" not in "\n".join(summarize(Dataset.from_arrays(X)).lines())
-    assert "try the RBF kernel" in "\n".join(summarize(Dataset.from_arrays(np.abs(X))).lines())
 
 
 def test_the_natural_share_of_clicks_is_measured() -> None:

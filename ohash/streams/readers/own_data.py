@@ -7,7 +7,7 @@ title = "Product photos"
 labels = "y.npy"          # or pairs = "clicks.parquet"
 metric = "cosine"         # or "dot", "l2"
 queries = [100, 500]      # validation, test
-kernel = "none"           # or "rbf"
+kernel = "rbf"            # or "none"
 variable = "gist"         # which matrix of an .npz, .mat or .hdf5, which list column of a .parquet
 licence = "CC BY 4.0"
 cite = "..."
@@ -44,7 +44,7 @@ class DataOptions:
     title: str = ""
     metric: Metric | None = None
     queries: tuple[int, int] | None = None
-    kernel: Literal["rbf", "none"] = "none"
+    kernel: Literal["rbf", "none"] = "rbf"
     variable: str | None = None
     licence: str = ""
     cite: str = ""
@@ -181,7 +181,7 @@ def _query_counts(n: int, tests: int) -> tuple[int, int]:
 
 LARGEST = 2**16
 SHOWN = ("title", "licence", "cite", "note")
-CHOICES = {"metric": METRICS, "kernel": ("none", "rbf")}
+CHOICES = {"metric": METRICS, "kernel": ("rbf", "none")}
 FILES = ("labels", "pairs")
 KEYS = (*SHOWN, "variable", *CHOICES, *FILES, "queries")
 DEFAULT_OPTIONS = DataOptions()

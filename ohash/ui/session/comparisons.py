@@ -50,4 +50,5 @@ def default_comparison(session: Session, dataset: str, content: str = "") -> Com
     clicked = (own is not None and own.pairs is not None) or (spec is not None and spec.similar_by in CLICKS)
     entries = comparisons.CLICK_METHODS if clicked else comparisons.DEFAULT_METHODS
     seeds = comparisons.default_seeds(spec if own is None else own)
-    return comparisons.build_comparison(dataset, entries, seeds, content=content)
+    kernel = {} if own is None else {"kernel": own.kernel}
+    return comparisons.build_comparison(dataset, entries, seeds, content=content, **kernel)

@@ -103,9 +103,9 @@ def add_command_line_data(session: Session, *, first: bool) -> None:
     """Add the file the server was started with; if `first`, make it the experiment of the session."""
     own, problem = load_command_line_data()
     if own is not None:
-        content = add(session, own, command_line_files())
+        add(session, own, command_line_files())
         if first:
-            session.params, session.preset = experiment(OWN, content=content), ""
+            session.params, session.preset = experiment(own), ""
     elif problem:
         session.warnings.append(escape_markdown(problem) if access.is_owner() else OWNERS_FILE)
 
