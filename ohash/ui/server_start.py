@@ -13,7 +13,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session import access, broadcast, classroom, feed
-from ohash.ui.session.limits import MAX_UPLOADS_MB
+from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.hosts import GuardHosts, refuse_other_names
@@ -26,7 +26,12 @@ OF_CLASS = classroom.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [
     Middleware(GuardHosts),
     Middleware(GuardMessages),
-    Middleware(LimitUploads, most_bytes=MAX_UPLOADS_MB * 10**6),
+    Middleware(
+        LimitUploads,
+        most_bytes=MAX_UPLOADS_MB * 10**6,
+        most_of_visitor=MAX_UPLOADS_OF_VISITOR_MB * 10**6,
+        visitor_of=access.visitor_of_request,
+    ),
     Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS),
 ]
 ROUTES = [*classroom.ROUTES, *broadcast.ROUTES, *feed.ROUTES]

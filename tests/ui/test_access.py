@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string  # noqa: TID251
 
 from ohash.cli import lab
 from ohash.engine.export import Files
@@ -16,6 +17,7 @@ from ohash.streams.dataset import Dataset
 from ohash.table_files import to_csv
 from ohash.ui.session import access, live_run, own_data, run_store, uploads
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.browser import COOKIE, token_of
 from tests.ui.live_app import SMALL, opened, session_of
 
 KEY = "a key of the tests"
@@ -92,7 +94,7 @@ def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch:
 
 
 def test_uploads_of_all_visitors_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    uploads._sizes().clear()
+    uploads._held().clear()
     monkeypatch.setattr(uploads, "MOST_BYTES", 3000)
     sessions = [Session(str(at), experiment("blobs2d")) for at in range(2)]
     X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
@@ -103,6 +105,54 @@ def test_uploads_of_all_visitors_together_have_a_limit(monkeypatch: pytest.Monke
             own_data.add(sessions[1], Dataset.from_arrays(X + at + 1, title="second.npy"))
     del sessions
     own_data.add(Session("later", experiment("blobs2d")), Dataset.from_arrays(X + 9, title="third.npy"))
+
+
+def test_the_uploads_of_one_visitor_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads._held().clear()
+    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    tabs = [Session(str(at), experiment("blobs2d")) for at in range(4)]
+
+    def upload(at: int, visitor: str) -> str:
+        monkeypatch.setattr(access, "visitor", lambda: visitor)
+        return own_data.add(tabs[at], Dataset.from_arrays(X + at, title=f"{at}.npy"))
+
+    upload(0, "a"), upload(1, "a")
+    with pytest.raises(ValueError, match=r"2\.npy needs .* yours may take"):
+        upload(2, "a")
+    upload(2, "b")
+    for at in range(4):
+        upload(at, "")
+    assert len(tabs[3].own) == 1, "the owner has no share but the server's"
+
+
+def test_what_is_kept_only_for_a_reload_gives_way_to_a_new_upload(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads._held().clear()
+    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    monkeypatch.setattr(uploads, "browser_token", lambda: "a")
+    monkeypatch.setattr(access, "visitor", lambda: "a")
+    X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    tab = Session("0", experiment("blobs2d"))
+    content = own_data.add(tab, Dataset.from_arrays(X, title="0.npy"))
+    del tab
+    own_data.add(Session("1", experiment("blobs2d")), Dataset.from_arrays(X + 1, title="1.npy"))
+    assert uploads.find_upload(content), "there is room for both"
+    own_data.add(Session("2", experiment("blobs2d")), Dataset.from_arrays(X + 2, title="2.npy"))
+    assert not uploads.find_upload(content)
+
+
+def test_a_request_tells_who_sends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    cookie = generate_xsrf_token_string()
+    token = token_of(cookie)
+    assert access.visitor_of_request({COOKIE: cookie}, "10.0.0.7") == token
+    assert (
+        access.visitor_of_request({}, "10.0.0.7") == access.visitor_of_request({COOKIE: "x"}, "10.0.0.7") == "10.0.0.7"
+    )
+    access._owners().add(token)
+    assert access.visitor_of_request({COOKIE: cookie}, "10.0.0.7") == ""
+    access._owners().discard(token)
+    monkeypatch.delenv(access.KEY)
+    assert access.visitor_of_request({}, "10.0.0.7") == "", "everybody is the owner"
 
 
 def test_the_lab_prints_the_key_and_passes_it_on(monkeypatch: pytest.MonkeyPatch) -> None:

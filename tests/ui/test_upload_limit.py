@@ -10,14 +10,15 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec  # noqa: TID251
 
 from ohash.ui.server_start import MIDDLEWARE
-from ohash.ui.session.limits import MAX_UPLOADS_MB
+from ohash.ui.session import access
+from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.workarounds.upload_limit import PATH, LimitUploads
 
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     manager = MemoryUploadedFileManager(PATH)
-    server = SimpleNamespace(uploaded_file_mgr=manager, is_active_session=lambda session: session == "session")
+    server = SimpleNamespace(uploaded_file_mgr=manager, is_active_session=lambda session: session.startswith("session"))
     monkeypatch.setattr(runtime, "get_instance", lambda: server)
     return manager
 
@@ -25,16 +26,26 @@ def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
 class Server:
     """Keeps what is sent, a moment later."""
 
-    def __init__(self, files: MemoryUploadedFileManager, most_bytes: int) -> None:
-        self.files, self.guarded = files, LimitUploads(self, most_bytes)
+    def __init__(self, files: MemoryUploadedFileManager, most_bytes: int, most_of_visitor: int = 10**9) -> None:
+        self.files = files
+        self.guarded = LimitUploads(self, most_bytes, most_of_visitor, lambda cookies, address: cookies.get("who", ""))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0)
         if scope["method"] == "PUT":
-            self.files.add_file("session", UploadedFileRec(scope["path"], "x.npy", "", bytes(scope["size"])))
+            session = scope["path"].split("/")[-2]
+            self.files.add_file(session, UploadedFileRec(scope["path"], "x.npy", "", bytes(scope["size"])))
         await send({"type": "http.response.start", "status": 204, "headers": []})
 
-    async def put(self, name: str, size: int, told: bytes | None = None, method: str = "PUT") -> int:
+    async def put(
+        self,
+        name: str,
+        size: int,
+        told: bytes | None = None,
+        method: str = "PUT",
+        session: str = "session",
+        who: str = "",
+    ) -> int:
         """The status of the answer."""
         sent: list[Message] = []
 
@@ -45,10 +56,11 @@ class Server:
             raise AssertionError("refused before it is read")
 
         headers = [] if told == b"" else [(b"content-length", str(size).encode() if told is None else told)]
+        headers += [(b"cookie", f"who={who}".encode())] if who else []
         scope = {
             "type": "http",
             "method": method,
-            "path": f"/lab{PATH}session/{name}",
+            "path": f"/lab{PATH}{session}/{name}",
             "headers": headers,
             "size": size,
         }
@@ -83,4 +95,23 @@ def test_who_has_left_takes_no_room_that_others_need(files: MemoryUploadedFileMa
 
 def test_the_server_has_the_limit() -> None:
     (one,) = (one for one in MIDDLEWARE if one.cls is LimitUploads)
-    assert one.kwargs == {"most_bytes": MAX_UPLOADS_MB * 10**6}
+    assert one.kwargs["most_bytes"] == MAX_UPLOADS_MB * 10**6
+    assert one.kwargs["most_of_visitor"] == MAX_UPLOADS_OF_VISITOR_MB * 10**6
+    assert one.kwargs["visitor_of"] == access.visitor_of_request
+
+
+def test_one_visitor_of_a_class_takes_no_more_than_her_share_in_however_many_tabs(
+    files: MemoryUploadedFileManager,
+) -> None:
+    async def flood() -> None:
+        server = Server(files, most_bytes=5000, most_of_visitor=1000)
+        hers = [server.put(f"{at}", 400, session=f"session {at}", who="a") for at in range(5)]
+        assert sorted(await asyncio.gather(*hers)) == [204, 204, 413, 413, 413], "at once"
+        assert await server.put("one more", 400, session="session 9", who="a") == 413, "one after another"
+        assert await server.put("other", 400, session="session b", who="b") == 204
+        assert [await server.put(f"{at}", 900, session="session c") for at in range(2)] == [204, 204], "the owner"
+        kept = [session for session in files.file_storage if session in [f"session {at}" for at in range(5)]]
+        files.remove_session_files(kept[0])
+        assert await server.put("one more", 400, session="session 9", who="a") == 204, "there is room again"
+
+    asyncio.run(flood())

@@ -7,12 +7,13 @@ everybody is the owner, as on one's own laptop. Every rule is checked here, on t
 
 import hmac
 import os
+from collections.abc import Mapping
 
 import streamlit as st
 
 from ohash.store.store import StoreError
 from ohash.streams import registry
-from ohash.ui.workarounds.browser import browser_token
+from ohash.ui.workarounds.browser import COOKIE, browser_token, token_of
 
 KEY = "OHASH_KEY"
 OWNER = "ohash_owner"
@@ -53,6 +54,12 @@ def check_data(dataset: str) -> None:
 def visitor() -> str:
     """Who is behind this tab, as far as can be told: a browser, or an address; "" on one's own server."""
     return (browser_token() or st.context.ip_address or "unknown") if is_class() and not is_owner() else ""
+
+
+def visitor_of_request(cookies: Mapping[str, str], address: str) -> str:
+    """The same of a request outside of a tab."""
+    token = token_of(cookies.get(COOKIE, ""))
+    return (token or address or "unknown") if is_class() and not is_owners_browser(token) else ""
 
 
 def is_owners_browser(token: str) -> bool:

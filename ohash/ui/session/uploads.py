@@ -4,6 +4,7 @@ A reload opens a new session. The data are found again by their fingerprint and 
 that a link alone gives nobody else's data away.
 """
 
+import gc
 import json
 import threading
 from collections import OrderedDict
@@ -16,26 +17,53 @@ from ohash.engine.export import Files
 from ohash.runtime.files import home, write_file
 from ohash.streams.dataset import Dataset
 from ohash.ui.session import access
-from ohash.ui.session.limits import MAX_UPLOADS_MB
+from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.workarounds.browser import browser_token
 
 MOST_KEPT = 8
 MOST_NAMES = 1000
 MOST_BYTES = MAX_UPLOADS_MB * 10**6  # of all uploads that anybody uses now
+MOST_OF_VISITOR = MAX_UPLOADS_OF_VISITOR_MB * 10**6
 _lock = threading.Lock()
 
 
 def reserve(dataset: Dataset) -> None:
-    """Count an upload against what the server may hold; ValueError if it does not fit."""
+    """Count an upload against what the server, and one visitor, may hold; ValueError if it does not fit."""
+    visitor = access.visitor()
     with _lock:
-        sizes = _sizes()
-        used = sum(size for other, size in list(sizes.items()) if other is not dataset)
-        if used + dataset.X.nbytes > MOST_BYTES:
-            raise ValueError(
-                f"{dataset.title} needs {dataset.X.nbytes / 1e6:,.0f} MB, and this server holds {used / 1e6:,.0f} of "
-                f"{MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer rows, or try again when others have left"
-            )
-        sizes[dataset] = dataset.X.nbytes
+        problem = _problem(dataset, visitor)
+        if problem:
+            _forget_unused()
+            problem = _problem(dataset, visitor)
+        if problem:
+            raise ValueError(problem)
+        _held()[dataset] = dataset.X.nbytes, visitor
+
+
+def _problem(dataset: Dataset, visitor: str) -> str:
+    """Why there is no room for an upload; "" if there is."""
+    size = dataset.X.nbytes
+    others = [one for other, one in list(_held().items()) if other is not dataset]
+    used = sum(bytes_ for bytes_, _ in others)
+    hers = sum(bytes_ for bytes_, whose in others if whose == visitor)
+    needs = f"{dataset.title} needs {size / 1e6:,.0f} MB, and"
+    if used + size > MOST_BYTES:
+        return (
+            f"{needs} this server holds {used / 1e6:,.0f} of {MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer "
+            "rows, or try again when others have left"
+        )
+    if visitor and hers + size > MOST_OF_VISITOR:
+        return (
+            f"{needs} yours may take {MOST_OF_VISITOR / 1e6:,.0f} MB on this server, of which {hers / 1e6:,.0f} are "
+            "taken; upload fewer rows, or close the tabs that use the others"
+        )
+    return ""
+
+
+def _forget_unused() -> None:
+    """Give back what is kept only for a reload, and what belongs to tabs that have closed."""
+    _uploads().clear()
+    gc.collect()
 
 
 def keep(content: str, dataset: Dataset, files: Files) -> bool:
@@ -90,7 +118,8 @@ def _file() -> Path:
 
 
 @st.cache_resource
-def _sizes() -> WeakKeyDictionary[Dataset, int]:
+def _held() -> WeakKeyDictionary[Dataset, tuple[int, str]]:
+    """Bytes of each data set in use, and who uploaded it."""
     return WeakKeyDictionary()
 
 

@@ -5,59 +5,83 @@ asked for, and until Python happens to collect the session, minutes after it has
 fills the memory.
 """
 
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import cast
 
-from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.stats import CacheStat
 
 PATH = "/_stcore/upload_file/"
 FULL = "This server holds as many uploads as it may; remove some, or try again when others have left."
+SHARE_USED = "Your uploads take as much of this server as they may; remove some, or close other tabs."
 
 
 class LimitUploads:
-    """ASGI middleware: a file that does not fit into what is left of `most_bytes` is refused before it is read."""
+    """ASGI middleware: a file that does not fit into what is left is refused before it is read."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
-        """Of all visitors together."""
-        self.app, self.most_bytes = app, most_bytes
-        self._under_way = 0
+    def __init__(
+        self,
+        app: ASGIApp,
+        most_bytes: int,
+        most_of_visitor: int,
+        visitor_of: Callable[[Mapping[str, str], str], str],
+    ) -> None:
+        """Of all visitors together, and of one; `visitor_of` cookies and address is "" for whom has no share."""
+        self.app, self.most_bytes, self.most_of_visitor, self._visitor_of = app, most_bytes, most_of_visitor, visitor_of
+        self._under_way: Counter[str] = Counter()  # bytes by visitor
+        self._visitors: dict[str, str] = {}  # by session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything else on."""
         if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
-        told = Headers(scope=scope).get("content-length", "")
+        request = Request(scope)
+        told = request.headers.get("content-length", "")
         size = int(told) if told.isascii() and told.isdecimal() else config.get_option("server.maxUploadSize") * 2**20
-        if self._is_full(size):
+        visitor = self._visitor_of(request.cookies, request.client.host if request.client else "")
+        if self._refusal(visitor, size):
             _forget_who_left()
-        if self._is_full(size):
-            await PlainTextResponse(FULL, 413)(scope, receive, send)
+        refusal = self._refusal(visitor, size)
+        if refusal:
+            await PlainTextResponse(refusal, 413)(scope, receive, send)
             return
-        self._under_way += size
+        session = scope["path"].partition(PATH)[2].partition("/")[0]
+        self._visitors = {one: whose for one, whose in self._visitors.items() if _is_here(one)} | {session: visitor}
+        self._under_way[visitor] += size
         try:
             await self.app(scope, receive, send)
         finally:
-            self._under_way -= size
+            self._under_way[visitor] -= size
 
-    def _is_full(self, size: int) -> bool:
-        return _held() + self._under_way + size > self.most_bytes
+    def _refusal(self, visitor: str, size: int) -> str:
+        sizes = _sizes()
+        if sum(sizes.values()) + self._under_way.total() + size > self.most_bytes:
+            return FULL
+        hers = sum(kept for session, kept in sizes.items() if self._visitors.get(session) == visitor)
+        return SHARE_USED if visitor and hers + self._under_way[visitor] + size > self.most_of_visitor else ""
 
 
 def _forget_who_left() -> None:
     """Drop the files of sessions that nobody is connected to; what was read from them stays."""
-    server = runtime.get_instance()
-    files = cast(MemoryUploadedFileManager, server.uploaded_file_mgr)
-    for session in list(files.file_storage):
-        if not server.is_active_session(session):
-            files.remove_session_files(session)
+    for session in _sizes():
+        if not _is_here(session):
+            _files().remove_session_files(session)
 
 
-def _held() -> int:
-    """Bytes of all files that are kept now."""
-    families = runtime.get_instance().uploaded_file_mgr.get_stats()
-    return sum(cast(CacheStat, stat).byte_length for family in families.values() for stat in family)
+def _is_here(session: str) -> bool:
+    return runtime.get_instance().is_active_session(session)
+
+
+def _sizes() -> dict[str, int]:
+    """Bytes of the files that are kept now, by session."""
+    kept = {session: list(files.values()) for session, files in list(_files().file_storage.items())}
+    return {session: sum(len(file.data) for file in files) for session, files in kept.items()}
+
+
+def _files() -> MemoryUploadedFileManager:
+    return cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)
