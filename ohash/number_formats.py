@@ -33,6 +33,15 @@ def percent(part: float) -> str:
     return f"{min(99.9, 100 * part) if part < 1 else 100 * part:.{1 if fine else 0}f} %"
 
 
+def fine_percent(part: float) -> str:
+    """A share in per cent with three digits, for one that may be small.
+
+    >>> fine_percent(0.0996), fine_percent(1 / 3), fine_percent(0.00012345), fine_percent(1)
+    ('9.96 %', '33.3 %', '0.0123 %', '100 %')
+    """
+    return f"{100 * part:.3g} %"
+
+
 def count(value: float) -> str:
     """A whole number with thousands apart.
 

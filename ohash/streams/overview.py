@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats, Rows
 from ohash.core.distances import normalize_rows
 from ohash.core.rows import gather
+from ohash.number_formats import fine_percent
 from ohash.streams.data_split import split
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity import TOP_K, make_similarity
@@ -223,13 +224,12 @@ class SimilarityExamples:
     @property
     def sentence(self) -> str:
         """A sentence for the reader."""
-        digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
-        share = f"{self.share:.{digits}%}"
+        share = fine_percent(self.share)
         if self.name == "clicks":
             pairs = "pairs of a query and a document" if self.two_sided else "pairs of clicked items"
-            return f"Two items are {self.words}; {share.replace('%', ' %')} of all {pairs} were."
+            return f"Two items are {self.words}; {share} of all {pairs} were."
         note = f" ({self.note})" if self.note else ""
-        return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs are{note}."
+        return f"Two items are {self.words}; {share} of all pairs are{note}."
 
 
 def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, seed: int = 0) -> SimilarityExamples:

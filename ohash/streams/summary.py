@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Numbers
 from ohash.core.rows import gather
 from ohash.core.validation import find_long_row, long_row_message
-from ohash.number_formats import percent
+from ohash.number_formats import fine_percent, percent
 from ohash.streams.data_split import split
 from ohash.streams.dataset import Dataset
 from ohash.streams.readers.table import first_not_finite
@@ -122,8 +122,7 @@ class Summary:
     def _share_text(self) -> str:
         if self.similar_share is None:
             return ""
-        digits = 2 if self.similar_share >= 0.001 else 4
-        text = f"; {100 * self.similar_share:.{digits}f} % of all pairs are similar"
+        text = f"; {fine_percent(self.similar_share)} of all pairs are similar"
         if self.similar_by == "clicks" and self.mixed_share is not None:
             text += (
                 f" (among clicked items); in a run {percent(self.mixed_share)} are clicks, the rest sampled negatives"

@@ -141,6 +141,14 @@ def test_what_is_kept_only_for_a_reload_gives_way_to_a_new_upload(monkeypatch: p
     assert not uploads.find_upload(content)
 
 
+def test_the_upload_page_says_how_much_a_visitor_may_send() -> None:
+    for key, words in (("", "brings all yours above"), (KEY, "can be opened from a shell")):
+        app = opened(**SMALL, **({"key": key} if key else {})).switch_page("pages/data.py")
+        app.query_params["view"] = "own"
+        said = " ".join(str(one.value) for one in app.run().markdown)
+        assert words in said and "names are kept" not in said
+
+
 def test_a_request_tells_who_sends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     cookie = generate_xsrf_token_string()
     token = token_of(cookie)

@@ -18,7 +18,8 @@ from ohash.streams.readers.two_sides import two_sides_from_sources
 from ohash.streams.summary import Summary
 from ohash.ui.data import actions
 from ohash.ui.parts import items
-from ohash.ui.session import own_data, uploads, view_state
+from ohash.ui.session import access, own_data, uploads, view_state
+from ohash.ui.session.limits import MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.session.own_data import check_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -163,10 +164,14 @@ def panel(session: Session) -> None:
             icon=":material/link:",
         )
     limit = st.get_option("server.maxUploadSize")
+    names = "" if access.is_class() else "; only their names are kept"
+    larger = f"Files larger than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
+    if not access.is_owner():
+        most = MAX_UPLOADS_OF_VISITOR_MB
+        larger = f"A file that is larger than {limit} MB, or brings all yours above {most} MB, is refused."
     st.markdown(
         "Your data stay in the memory of this server, for this browser only, until it is restarted or newer uploads "
-        "take their place; only their names are kept. No file is ever unpickled. Files larger than "
-        f"{limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
+        f"take their place{names}. No file is ever unpickled. {larger}"
     )
     first, second, third = st.columns(3)
     vectors = first.file_uploader("Vectors or documents", key="upload_vectors", help=VECTORS)
