@@ -1,5 +1,6 @@
 """Values of a type that no widget of that kind has are dropped, whenever they come."""
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from streamlit.runtime.state.common import WidgetMetadata  # noqa: TID251
 from streamlit.runtime.state.session_state import WStates  # noqa: TID251
 
 from ohash.ui.workarounds import browser
-from ohash.ui.workarounds.widget_values import drop_foreign_values
+from ohash.ui.workarounds.widget_values import LOG, LimitLines, drop_foreign_values
 
 ID = "$$ID-0123-beta"
 
@@ -110,3 +111,23 @@ def test_what_was_there_stays() -> None:
     states.set_widget_from_proto(WidgetState(id=ID, double_value=0.5))
     states.set_widget_from_proto(WidgetState(id=ID, string_value="x"))
     assert states[ID] == 0.5
+
+
+def test_forged_values_do_not_fill_the_log() -> None:
+    assert any(isinstance(one, LimitLines) for one in LOG.filters)
+    now, written = 0.0, []
+    limit = LimitLines(3, clock=lambda: now)
+
+    def write(lines: int) -> None:
+        for at in range(lines):
+            record = logging.LogRecord("x", logging.WARNING, "", 0, "line %s", (at,), None)
+            if limit.filter(record):
+                written.append(record.getMessage())
+
+    write(500)
+    assert written == ["line 0", "line 1", "line 2"]
+    now, written = 61.0, []
+    write(2)
+    now = 122.0
+    write(1)
+    assert written == ["line 0 (497 more lines like this were left out)", "line 1", "line 0"]
