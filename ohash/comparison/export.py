@@ -76,13 +76,14 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
     by_chance = truth != "map" and bool(snapshot.chance)
     empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": UNSUPERVISED, "error": ""}
     chance = {name: value for name, value in snapshot.chance.items() if name in rows[0]}
-    floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, truth: snapshot.floats}
     return [
         *rows,
         *([{**empty, "method": CHANCE, "bits": None, **chance, "features": "none"}] if by_chance else []),
         {
             **empty,
-            **floats,
+            "method": "float vectors (reference)",
+            "bits": 32 * snapshot.setup.d or None,
+            **{column: snapshot.float_score(column) for column in TRUTH_COLUMNS[truth]},
             "recall_10": 1.0,
             "features": "vectors as given",
             "recall_10_of_features": 1.0,

@@ -60,7 +60,7 @@ class MethodResult:
 class Reference:
     """The float vectors, ranked by the original distance: a reference, not an upper bound.
 
-    `scores` has the score of every query by column: "map", "hit_10"; `queries` are the rows that they are of.
+    `scores` has the score of every query by column, as `iter_float_scores` names them; `queries` are their rows.
     """
 
     seed: int
@@ -219,7 +219,11 @@ class ComparisonSnapshot:
     @property
     def floats(self) -> float:
         """The truth score of the float vectors, averaged over the seeds."""
-        return _mean([one.mean(self.truth_column) for one in self.references])
+        return self.float_score(self.truth_column)
+
+    def float_score(self, column: str) -> float:
+        """A score of the float vectors, averaged over the seeds; NaN if they were not given it."""
+        return _mean([one.mean(column) for one in self.references])
 
     @property
     def errors(self) -> dict[str, str]:

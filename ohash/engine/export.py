@@ -133,7 +133,7 @@ def own_data_code(content: str, files: Files) -> str:
 README = """{title}, {bits}, learnt from {pairs:,} pairs of {data} (seed {seed}).
 
 model.npz   ohash.load("model.npz") goes on learning and encodes mapped rows; its feature map is part of it
-codes.npy   packed codes of the {rows:,} {kind} of the data set, in their order
+codes.npy   packed codes of the {rows:,} {kind} of the data set, in their order{caution}
 {more}"""
 
 
@@ -162,7 +162,9 @@ def encoder_archive(run: Run) -> bytes:
         (out / "README.txt").write_text(
             README.format(
                 title=run.spec.title, bits=_bits_text(codes), pairs=run.t, data=dataset.title, seed=run.params.seed,
-                rows=len(X), kind="documents" if dataset.two_sided else "rows", more="\n".join(lines) + "\n",
+                rows=len(X), kind="documents" if dataset.two_sided else "rows",
+                caution="" if codes.hamming else "; they are numbers, which no Hamming distance ranks",
+                more="\n".join(lines) + "\n",
             )
         )  # fmt: skip
         for file in sorted(path for path in out.rglob("*") if path.is_file()):

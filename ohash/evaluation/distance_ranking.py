@@ -143,7 +143,9 @@ def iter_float_scores(
     query_rows: npt.ArrayLike | None = None,
     exclude: Relation | None = None,
 ) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
-    """AP ("map") and "hit_10" of every query, NaN where nothing is relevant: the input of `paired_bootstrap`.
+    """AP ("map"), "hit_10", "mrr", "ndcg_10" and "auc_later" of every query, NaN where nothing is relevant.
+
+    They are the input of `paired_bootstrap`; equal distances rank by row.
 
     In slices; the generator's return value is the result.
     """
@@ -152,7 +154,8 @@ def iter_float_scores(
     flags = relevance_flags(len(X_query), n, None, None, relevant, exclude, query_rows)
     fast = FastDistances.for_rows(database.X, database.rows, metric)
     step = max(1, HELD_BYTES // (n * fast.dtype.itemsize))
-    ap, hit = np.full((2, len(X_query)), np.nan)
+    scores = {name: np.full(len(X_query), np.nan) for name in ("map", "hit_10", "mrr", "ndcg_10", "auc_later")}
+    gains = 1 / np.log2(np.arange(2, 12))
     for start in range(0, len(X_query), step):
         A = fast.prepare(np.asarray(X_query[start : start + step]))
         D = np.empty((len(A), n), fast.dtype)
@@ -166,7 +169,12 @@ def iter_float_scores(
             hits = flag[shown][np.argsort(distances[shown], kind="stable")] == RELEVANT
             if hits.any():
                 ranks = np.flatnonzero(hits) + 1
-                ap[row] = (np.arange(1, len(ranks) + 1) / ranks).mean()
-                hit[row] = ranks[0] <= 10
+                R, others = len(ranks), len(hits) - len(ranks)
+                scores["map"][row] = (np.arange(1, R + 1) / ranks).mean()
+                scores["hit_10"][row] = ranks[0] <= 10
+                scores["mrr"][row] = 1 / ranks[0]
+                scores["ndcg_10"][row] = gains[ranks[ranks <= 10] - 1].sum() / gains[:R].sum()
+                if others:  # the share of the others that come after a relevant item
+                    scores["auc_later"][row] = 1 - (ranks - np.arange(1, R + 1)).mean() / others
             yield
-    return {"map": ap, "hit_10": hit}
+    return scores

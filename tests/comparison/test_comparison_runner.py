@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ohash.comparison import runner as runner_module
+from ohash.comparison.export import TRUTH_COLUMNS, result_rows
 from ohash.comparison.runner import ComparisonRunner, compare
 from ohash.engine.export import encoder_archive
 from ohash.engine.judge import RERANKED, Judge
@@ -133,8 +134,12 @@ def test_the_comparison_and_the_paper_know_whether_all_seeds_have_the_same_queri
 def test_all_seeds_are_judged_by_the_same_later_clicks():
     data, values = own_data("clicks")
     fast = {"bits": 8, "pairs": 200, "sweep": False, "seeds": (0, 1)}
-    one, other = compare(data, ["lsh"], **{**values, **fast}).queries.values()
+    now = compare(data, ["lsh"], **{**values, **fast})
+    one, other = now.queries.values()
     assert len(one) and np.array_equal(one, other)
+    *_, floats = result_rows(now)
+    reached = [floats[name] for name in TRUTH_COLUMNS["hit_10"]]
+    assert all(0 < value <= 1 for value in reached) and "map" not in floats
 
 
 def test_an_error_of_one_method_is_a_message_and_stops_nothing_else():

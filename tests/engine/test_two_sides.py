@@ -86,3 +86,11 @@ def test_a_bundle_says_how_many_models_its_codes_have_and_how_engines_rank_them(
         text = archive.read("README.txt").decode()
     assert text.startswith(f"{method.upper()}, {codes}, learnt from")
     assert ("ranked by the sum over the models" in text) == ranked
+
+
+@pytest.mark.parametrize(("method", "numbers"), [("int8", True), ("oh", False)])
+def test_a_bundle_says_where_its_codes_are_numbers(method, numbers):
+    run = straight(small(method, "own", kernel="none", content="", **({} if numbers else {"r": 16})), scattered())
+    with zipfile.ZipFile(io.BytesIO(encoder_archive(run))) as archive:
+        text, names = archive.read("README.txt").decode(), archive.namelist()
+    assert ("which no Hamming distance ranks" in text) == numbers == ("search.py" in names)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ohash
-from ohash.evaluation.distance_ranking import iter_ranking
+from ohash.evaluation.distance_ranking import iter_float_scores, iter_ranking
+from ohash.runtime.progress import drain
 from tests.evaluation.reference import average_precision, hit, orders, precision, reciprocal_rank
 from tests.evaluation.strategies import cases
 
@@ -73,3 +74,22 @@ def test_the_curve_is_over_shares_of_the_database():
 def test_bad_distances_are_refused(D):
     with pytest.raises(ValueError, match="distances must have shape"):
         list(iter_ranking(lambda a, b: D, 1, 3, relevant=[[0]]))
+
+
+@given(n=st.integers(2, 40), seed=st.integers(0, 1000), hide=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_float_vectors_are_scored_as_any_other_ranking(n, seed, hide):
+    rng = np.random.default_rng(seed)
+    X, queries = rng.normal(size=(n, 3)), rng.normal(size=(4, 3))
+    relevant, exclude = rng.random((4, n)) < 0.3, (rng.random((4, n)) < 0.3 if hide else None)
+    scores = drain(iter_float_scores(queries, X, relevant, "l2", exclude=exclude))
+    D = ((queries[:, None] - X) ** 2).sum(axis=2)
+    for row in range(4):
+        shown = np.ones(n, bool) if exclude is None else ~exclude[row]
+        if not (relevant[row] & shown).any():
+            assert all(np.isnan(each[row]) for each in scores.values())
+            continue
+        one = ranked(D[[row]], relevant[[row]], exclude=None if exclude is None else exclude[[row]], k=(10,))
+        expected = {"map": one.map, "hit_10": one.hit_at_k[10], "mrr": one.mrr, "ndcg_10": one.ndcg_at_k[10]}
+        for name, value in {**expected, "auc_later": one.auc}.items():
+            assert scores[name][row] == pytest.approx(value, nan_ok=True), name
