@@ -15,6 +15,7 @@ from typing import Any
 
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, Parameters, param, parameter_table, table_with_defaults, unknown_parameter
+from ohash.engine.judge import CLICKS
 from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 from ohash.engine.params import (
     FIRST_DATASET,
@@ -36,9 +37,11 @@ from ohash.streams.pairs import StreamParams
 MOST_METHODS = 12
 SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
 MOST_SEEDS = 5
-DEFAULT_METHODS = ("oh", "itq", "sign", "rotated", "lsh")
-# Click whitening is a closed-form method for clicks, which an online learner must beat.
-CLICK_METHODS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
+# Whatever someone needs, a code made for it is among the methods that data are opened with: PQ keeps most of a distance
+# in few bytes, HCOH learns online from labels, and click whitening is a closed form that an online learner must beat.
+DEFAULT_METHODS = ("oh", "itq", "pq", "sign", "rotated", "lsh")
+LABEL_METHODS = ("oh", "hcoh", *DEFAULT_METHODS[1:])
+CLICK_METHODS = ("oh", "click_whitening", *DEFAULT_METHODS[1:])
 
 
 @dataclass(frozen=True)
@@ -188,12 +191,12 @@ class Comparison:
 
 def build_comparison(
     dataset: str = FIRST_DATASET,
-    methods: Iterable[str | Entry] = DEFAULT_METHODS,
+    methods: Iterable[str | Entry] | None = None,
     seeds: int | Iterable[int] = (0,),
     content: str = "",
     **values: object,
 ) -> Comparison:
-    """A comparison from defaults; a method may carry parameters: "oh:C=1".
+    """A comparison from defaults; a method may carry parameters: "oh:C=1"; None are those that suit the data.
 
     >>> build_comparison("digits", ("oh", "oh:C=1", "itq"), bits=32).to_query()
     {'dataset': 'digits', 'methods': 'oh,oh:C=1,itq', 'bits': '32'}
@@ -205,7 +208,8 @@ def build_comparison(
     if values:
         known = sorted(key for part in parts for key in parameter_table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison has {', '.join(known)}")
-    entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in methods)
+    chosen = default_methods(datasets.lookup(dataset)) if methods is None else methods
+    entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in chosen)
     options, features, stream, drift, run = parts
     numbers = tuple(range(seeds) if isinstance(seeds, int) else seeds)  # a number counts them, as in a link
     return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
@@ -215,6 +219,18 @@ def spec_of_ones_own(dataset: str) -> DatasetSpec | None:
     """What is known of a file in the data folder, or of a plugin's data; None for data that ship or cannot be read."""
     spec = datasets.lookup(dataset)
     return spec if spec is not None and spec.group in ("folder", "plugin") and not spec.missing() else None
+
+
+def default_methods(data: Dataset | DatasetSpec | None) -> tuple[str, ...]:
+    """The methods that data are opened with, by what is similar in them.
+
+    >>> "hcoh" in default_methods(datasets.lookup("digits")), "hcoh" in default_methods(None)
+    (True, False)
+    """
+    similar_by = "" if data is None else data.similarities[0] if isinstance(data, Dataset) else data.similar_by
+    if similar_by in CLICKS:
+        return CLICK_METHODS
+    return LABEL_METHODS if similar_by == "label" else DEFAULT_METHODS
 
 
 def default_seeds(own: Dataset | DatasetSpec | None) -> tuple[int, ...]:
@@ -252,7 +268,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
             problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")
             values[key] = most
     values["seeds"] = _parse_seeds(query.get("seeds", "1"), problems)
-    entries = _parse_entries(query.get("methods", ""), limits, problems)
+    usual = default_methods(datasets.lookup(dataset))
+    entries = _parse_entries(query.get("methods", ""), limits, usual, problems)
     first_error = ""
     unshared = {key: values[key] for key in ("content", "seeds")}
     for kept, replacement in ((values, ""), (unshared, "the default shared settings")):
@@ -317,7 +334,7 @@ def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
     return tuple(seeds[:MOST_SEEDS]) or (0,)
 
 
-def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tuple[Entry, ...]:
+def _parse_entries(text: str, limits: Limits | None, usual: tuple[str, ...], problems: list[str]) -> tuple[Entry, ...]:
     entries: list[Entry] = []
     for part in text.split(",", 4 * MOST_METHODS)[: 4 * MOST_METHODS] if text else []:
         try:
@@ -337,8 +354,8 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
     if len(entries) > MOST_METHODS:
         problems.append(f"methods must be at most {MOST_METHODS}, got {len(entries)}; using the first {MOST_METHODS}")
     if text and not entries:
-        problems.append(f"no method is left; using {', '.join(DEFAULT_METHODS)}")
-    return tuple(entries[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT_METHODS)
+        problems.append(f"no method is left; using {', '.join(usual)}")
+    return tuple(entries[:MOST_METHODS]) or tuple(map(Entry, usual))
 
 
 def _values_text(entry: Entry) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
 from ohash.comparison.method_run import MethodRun, step_in_turn
 from ohash.comparison.params import (
-    DEFAULT_METHODS,
     Comparison,
     Entry,
     build_comparison,
+    default_methods,
     default_seeds,
     from_query,
     spec_of_ones_own,
@@ -291,7 +291,8 @@ def compare(
         if what != OWN and data is None:
             find_dataset(what)
             values = {"seeds": default_seeds(spec_of_ones_own(what)), **values}
-        what = build_comparison(what, tuple(methods) or DEFAULT_METHODS, **values)
+        chosen = tuple(methods) or (None if data is None else default_methods(data))
+        what = build_comparison(what, chosen, **values)
     runner = ComparisonRunner(what, data)
     runner.finish()
     return runner.snapshot()

@@ -8,19 +8,23 @@ from hypothesis import strategies as st
 from ohash.comparison.params import (
     CLICK_METHODS,
     DEFAULT_METHODS,
+    LABEL_METHODS,
     MOST_METHODS,
     Entry,
     build_comparison,
+    default_methods,
     from_query,
     parse_entry,
     rows_of,
 )
+from ohash.comparison.runner import compare
 from ohash.comparison.tuning import draw_entries, tunable
 from ohash.engine.links import Limits
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
 from ohash.sweeps.specification import from_values
+from tests.engine.runs import own_data
 
 
 def some(methods=("oh", "hcoh", "itq", "sign"), **values):
@@ -142,7 +146,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
         ),
         (
             {"methods": "oh:q=1"},
-            ["method 'oh:q=1' is left out: OH has no parameter 'q'", "no method is left; using oh, itq, sign"],
+            ["method 'oh:q=1' is left out: OH has no parameter 'q'", "no method is left; using oh, hcoh, itq, pq"],
         ),
         ({"methods": "itq,itq"}, ["method 'itq' is listed twice; using it once"]),
         ({"seeds": "3,two"}, ["seed must be an integer in [0, 4294967295], got 'two'; left out"]),
@@ -214,8 +218,25 @@ def test_with_values_keeps_the_rest():
 
 
 def test_the_usual_contests_are_sound():
-    assert build_comparison(methods=DEFAULT_METHODS).names == ("OH", "ITQ", "Sign", "Rotated sign", "LSH")
+    assert build_comparison(methods=DEFAULT_METHODS).names[:4] == ("OH", "ITQ", "Product quantisation", "Sign")
     assert len(build_comparison(methods=CLICK_METHODS).entries) == len(CLICK_METHODS) <= MOST_METHODS
+
+
+@pytest.mark.parametrize("kind", ["labels", "multi", "clicks", "pairs", "metric"])
+def test_whatever_someone_needs_a_code_made_for_it_is_compared(kind):
+    own, _ = own_data(kind)
+    methods = default_methods(own)
+    assert "pq" in methods, "to keep the distance"
+    assert ("hcoh" in methods) == (kind in ("labels", "multi"))
+    assert ("click_whitening" in methods) == (kind in ("clicks", "pairs"))
+    now = compare(own, pairs=150, bits=8, sweep=False, seeds=(0,))
+    assert [entry.method for entry in now.comparison.entries] == list(methods) and not now.errors
+
+
+def test_a_data_set_of_the_package_is_opened_with_the_methods_that_suit_it():
+    for dataset, methods in (("digits", LABEL_METHODS), ("debian", CLICK_METHODS), ("words", DEFAULT_METHODS)):
+        one = build_comparison(dataset)
+        assert one.to_query()["methods"] == ",".join(methods) and from_query({"dataset": dataset})[0] == one
 
 
 @pytest.mark.parametrize("method", sorted(hashers()))

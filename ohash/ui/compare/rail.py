@@ -8,6 +8,7 @@ import streamlit as st
 from ohash.comparison.params import (
     CLICK_METHODS,
     DEFAULT_METHODS,
+    LABEL_METHODS,
     MOST_METHODS,
     MOST_SEEDS,
     Comparison,
@@ -156,7 +157,7 @@ def _pick_methods(session: Session, texts: list[str]) -> None:
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Change the data; methods, bits, seeds and pairs stay, the rest goes back to the defaults."""
     default = comparisons.default_comparison(session, *catalogue.split_key(key))
-    untouched = now.entries in (tuple(map(Entry, DEFAULT_METHODS)), tuple(map(Entry, CLICK_METHODS)))
+    untouched = tuple(entry.text() for entry in now.entries) in (DEFAULT_METHODS, LABEL_METHODS, CLICK_METHODS)
     kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
         comparisons.choose(session, default.with_values(methods=default.entries if untouched else now.entries, **kept))

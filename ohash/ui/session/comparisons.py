@@ -3,9 +3,9 @@
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
-from ohash.engine.judge import CLICKS
 from ohash.engine.params import OWN
 from ohash.runtime.lazy import once_per_process
+from ohash.streams import registry as datasets
 from ohash.ui.session import own_data
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.limits import MAX_COMPARISONS
@@ -43,12 +43,10 @@ def choose(session: Session, comparison: Comparison, *, restart: bool = False) -
 def default_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
     """The comparison that data are opened with.
 
-    Own data get three splits unless they are large, because one seed decides little, and own data with pairs get
-    methods that learn from clicks.
+    Own data get three splits unless they are large, because one seed decides little.
     """
     own, spec = session.own.get(content) if dataset == OWN else None, comparisons.spec_of_ones_own(dataset)
-    clicked = (own is not None and own.pairs is not None) or (spec is not None and spec.similar_by in CLICKS)
-    entries = comparisons.CLICK_METHODS if clicked else comparisons.DEFAULT_METHODS
+    entries = comparisons.default_methods(own or datasets.lookup(dataset))
     seeds = comparisons.default_seeds(spec if own is None else own)
     kernel = {} if own is None else {"kernel": own.kernel}
     return comparisons.build_comparison(dataset, entries, seeds, content=content, **kernel)
