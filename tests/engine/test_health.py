@@ -9,7 +9,8 @@ import pytest
 from ohash.engine.narrative import change_text
 from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
-from ohash.engine.run_health import complaints, findings, health, loss_per_pair, loss_ratio_error
+from ohash.engine.run_health import complaints, findings, health
+from ohash.engine.run_signs import loss_per_pair, loss_ratio_error
 from ohash.streams.dataset import Dataset
 from ohash.ui.live.numbers import numbers_html
 from tests.selection import first

@@ -6,7 +6,9 @@ import streamlit as st
 
 from ohash.core.parameters import Parameter, format_value
 from ohash.engine.params import flat, rows_of
-from ohash.engine.run_health import HAD_TIME, MIN_PAIRS, Finding, Remedy, findings, health
+from ohash.engine.remedies import Remedy
+from ohash.engine.run_health import MIN_PAIRS, Finding, findings, health
+from ohash.engine.run_signs import HAD_TIME
 from ohash.ui.live.chips import SYMBOLS
 from ohash.ui.live.rail import acts_at_once, change
 from ohash.ui.parts.live_chart import RESTING
