@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 Option = dict[str, Any]
-WIDTHS = (1040, 930, 830, 720, 580, 480, 400, 350, 310, 280, 250)
+WIDTHS = (1040, 930, 830, 740, 660, 600, 560, 529, 499, 479, 459, 439, 400, 350, 310, 280, 250, 220)
+MIN_WIDTH = 200
 FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
 LARGER = 1.7
@@ -76,13 +77,14 @@ def _break_title(title: str, size: int, beside_title: int) -> list[tuple[int, in
     ECharts applies every query that holds, and each costs as much as the chart itself.
 
     >>> _break_title("one two three four five six seven eight nine", 11, 0)[0]
-    (310, 251, ['one two three four five six seven eight', 'nine'])
+    (310, 281, ['one two three four five six seven eight', 'nine'])
     """
     if not title:
         return []
     ranges: list[tuple[int, int, list[str]]] = []
     for widest, below in zip(WIDTHS, (*WIDTHS[1:], -1), strict=True):
-        lines = wrap(title, (0.92 * widest - beside_title) / (0.5 * (size + 2)))
+        narrowest = max(below + 1, MIN_WIDTH)  # where the lines must fit, too
+        lines = wrap(title, (narrowest - beside_title) / (0.5 * (size + 2)))
         if ranges and ranges[-1][2] == lines:
             ranges[-1] = (ranges[-1][0], below + 1, lines)
         else:
