@@ -6,7 +6,7 @@ Its projections do not change, so they are computed once for all rows; a pair th
 import numpy as np
 
 from ohash.core.arrays import Array, Counts, Floats, Rows, Signs
-from ohash.core.kernels import MAX_SORTED
+from ohash.core.flip_selection import MAX_SORTED
 from ohash.runtime.compile import kernel
 
 
@@ -17,8 +17,8 @@ def score_pairs(
     """Fill D_h (the nearest model's), R (Eq. (28) over the T models) and l for projections P (n, T, r) less threshold.
 
     A similar pair counts its best model only, a dissimilar one counts all, as MMOH would update them. Algorithms 2 and
-    3 are those of `kernels.select_flips`, but only the sum of the margins is needed here; they are written out, because
-    a call with array arguments costs as much as the sum. Which of two tied bits is taken does not matter to it.
+    3 are those of `flip_selection.select_flips`, but only the sum of the margins is needed here; they are written out,
+    because a call with array arguments costs as much as the sum. Which of two tied bits is taken does not matter to it.
     """
     T, r = P.shape[1], P.shape[2]
     margins = np.empty(r + 1, P.dtype)

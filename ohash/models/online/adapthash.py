@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from ohash.core.arrays import Counts, Flags, Reals, Signs
-from ohash.core.kernels import dot, project_pair, smallest_first
+from ohash.core.flip_selection import smallest_first
+from ohash.core.pair_projection import dot, project_pair
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Counts, Floats, Labels, Reals
-from ohash.core.kernels import dot
+from ohash.core.pair_projection import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.learners import LinearLearner, PointLearner

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
-from ohash.core.kernels import dot
+from ohash.core.pair_projection import dot
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
-from ohash.core.kernels import project_pair
+from ohash.core.pair_projection import project_pair
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Counts, Floats, Reals
-from ohash.core.kernels import dot
+from ohash.core.pair_projection import dot
 from ohash.core.parameters import Parameters, bits_param, param, precision_param, seed_param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
