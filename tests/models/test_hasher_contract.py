@@ -15,6 +15,7 @@ from ohash.models import contract, registry
 from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
 from ohash.models.online.passive_aggressive import PassiveAggressive
 from tests.core.reference import random_stream
+from tests.models.method_keys import give_keys, only
 
 SPECS = registry.hashers()
 D, R = 12, 11
@@ -25,9 +26,10 @@ LABELS = np.random.default_rng(0).integers(0, 4, len(X))
 
 # trees for every bit; kernels that take seconds to compile, and are compiled for the tests of their formulas anyway
 SLOW = ("fasthash", "adapthash", "lego", "mihash", "mlh", "unifdiag")
-pytestmark = pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in SPECS]
-)
+
+
+def pytest_generate_tests(metafunc):
+    give_keys(metafunc, SPECS, SLOW)
 
 
 def build(key, **options):
@@ -128,9 +130,8 @@ def test_it_follows_the_protocol(key):
     assert SPECS[key].hamming or SPECS[key].asymmetric, "codes must be compared somehow"
 
 
+@only(lambda spec: spec.asymmetric)
 def test_own_distances(key):
-    if not SPECS[key].asymmetric:
-        pytest.skip("ranks by Hamming distance")
     model = teach(key, build(key))
     before, stored = bits(model), model.quantise(X)
     assert len(stored) == len(X)
@@ -227,12 +228,11 @@ def test_linear_learners_start_from_a_given_W(key, d):
         model.encode(X[:, : d - 1])
 
 
+@only(lambda spec: issubclass(spec.hasher, PassiveAggressive))
 @pytest.mark.parametrize("center", ["none", "frozen"])
 def test_passive_learners_stay_where_there_is_no_loss(key, center):
     """R = 0 implies tau = 0 and a W that is bit for bit the same; R > 0 moves some model."""
     model = build(key, dtype="float64", center=center)
-    if not isinstance(model, PassiveAggressive):
-        pytest.skip("not a passive-aggressive learner of pairs")
     model.warm_up(X[:50])
     passive = 0
     for i, j, s in zip(AT_I, AT_J, S, strict=True):

@@ -8,6 +8,7 @@ import pytest
 import ohash
 from ohash.evaluation.code_table import CodeTable
 from ohash.models import registry
+from tests.models.method_keys import give_keys, only
 
 KEYS = (
     "mihash", "hcoh", "sketch_hash", "mlh", "hmoh", "oecc", "adapthash", "bsodh", "okh_style", "lego", "ssbc",
@@ -24,9 +25,10 @@ AT_I, AT_J = rng.integers(0, N, (2, N))
 S = np.where(Y[AT_I] == Y[AT_J], 1, -1)
 
 SLOW = ("adapthash", "lego", "mihash", "mlh", "unifdiag")  # kernels that take seconds to compile
-pytestmark = pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in KEYS]
-)
+
+
+def pytest_generate_tests(metafunc):
+    give_keys(metafunc, KEYS, SLOW)
 
 
 def build(key, **options):
@@ -95,9 +97,8 @@ def teach_columns(key, model):
         model.learn_points(X[:, :4], [0], Y[:1])
 
 
+@only(lambda spec: spec.supervision == "labels")
 def test_labels_are_checked_and_flags_are_learnt(key):
-    if registry.hashers()[key].supervision != "labels":
-        pytest.skip("no labels")
     model = build(key)
     gap = np.ma.masked_array(Y[:5], np.arange(5) == 2)
     short, halves = (Y[:3], "y must hold"), (Y[:5] + 0.5, "y must hold")
@@ -113,9 +114,8 @@ def test_labels_are_checked_and_flags_are_learnt(key):
         teach(whole, 0, 5)
 
 
+@only(lambda spec: spec.linear)
 def test_a_code_table_follows_by_columns(key):
-    if not registry.hashers()[key].linear:
-        pytest.skip("not linear")
     model = build(key, dtype="float64")
     table = CodeTable(model, X.astype(np.float64))
     table.refresh()
