@@ -115,3 +115,38 @@ def test_one_visitor_of_a_class_takes_no_more_than_her_share_in_however_many_tab
         assert await server.put("one more", 400, session="session 9", who="a") == 204, "there is room again"
 
     asyncio.run(flood())
+
+
+def test_a_tab_is_hers_whose_it_was_first_however_many_cookies_it_shows(files: MemoryUploadedFileManager) -> None:
+    async def flood() -> None:
+        server = Server(files, most_bytes=5000, most_of_visitor=1000)
+        assert [await server.put(f"{at}", 400, session="session 1", who=who) for at, who in enumerate("abcd")] == [
+            204, 204, 413, 413,
+        ]  # fmt: skip
+        assert await server.put("one more", 400, session="session 2", who="a") == 413
+
+    asyncio.run(flood())
+
+
+def test_nothing_is_kept_of_who_has_no_upload_under_way(files: MemoryUploadedFileManager) -> None:
+    """Or cookies that are forged by the million fill the memory."""
+
+    async def flood() -> None:
+        server = Server(files, most_bytes=10**6)
+        for at in range(20):
+            assert await server.put(f"{at}", 400, session="session", who=f"visitor {at}") == 204
+            await server.put(f"{at}", 400, session="nobody is there", who=f"forger {at}")
+        assert not server.guarded._under_way and list(server.guarded._visitors) == ["session"]
+
+    asyncio.run(flood())
+
+
+def test_a_session_that_is_not_there_holds_no_room(files: MemoryUploadedFileManager) -> None:
+    async def flood() -> None:
+        server = Server(files, most_bytes=1000)
+        stalled = asyncio.create_task(server.put("slow", 1000, session="nobody is there"))
+        await asyncio.sleep(0)
+        assert await server.put("hers", 1000) == 204
+        await stalled
+
+    asyncio.run(flood())

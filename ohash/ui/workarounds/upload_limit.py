@@ -40,23 +40,29 @@ class LimitUploads:
         if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
+        session = scope["path"].partition(PATH)[2].partition("/")[0]
+        if not _is_here(session):  # refused by Streamlit before it reads anything
+            await self.app(scope, receive, send)
+            return
         request = Request(scope)
         told = request.headers.get("content-length", "")
         size = int(told) if told.isascii() and told.isdecimal() else config.get_option("server.maxUploadSize") * 2**20
         visitor = self._visitor_of(request.cookies, request.client.host if request.client else "")
+        if visitor:  # however many cookies a tab shows, it is hers whose it was first
+            visitor = self._visitors.get(session, visitor)
         if self._refusal(visitor, size):
             _forget_who_left()
         refusal = self._refusal(visitor, size)
         if refusal:
             await PlainTextResponse(refusal, 413)(scope, receive, send)
             return
-        session = scope["path"].partition(PATH)[2].partition("/")[0]
         self._visitors = {one: whose for one, whose in self._visitors.items() if _is_here(one)} | {session: visitor}
         self._under_way[visitor] += size
         try:
             await self.app(scope, receive, send)
         finally:
             self._under_way[visitor] -= size
+            self._under_way += Counter()  # those whose uploads are over are forgotten
 
     def _refusal(self, visitor: str, size: int) -> str:
         sizes = _sizes()
