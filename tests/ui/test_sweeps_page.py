@@ -213,6 +213,15 @@ def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, la
     assert claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 4, "here": 0, "seconds": 1.0})
 
 
+def test_a_sweep_whose_process_is_about_to_end_is_not_starting(alone: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = one_axis(seeds=1)
+    monkeypatch.setattr(launch, "is_running", lambda store, name: True)
+    launch.save_sweep(alone, chosen)
+    assert page(sweep=chosen.key).get("progress")[0].proto.text.endswith("starting …")
+    SweepExecution(chosen, alone, InlineExecutor()).run()
+    assert page(sweep=chosen.key).get("progress")[0].proto.text == "**2 of 2 experiments**"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("deaths", "said"), [(1, "A worker process died"), (2, "2 worker processes died")])
 def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, deaths: int, said: str) -> None:

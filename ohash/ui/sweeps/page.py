@@ -106,7 +106,7 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     text = f"**{done} of {total} experiments**" + (f", {failed} failed" if failed else "")
     if alive and now is not None and now.alive:
         text += _pace(now)
-    elif alive:
+    elif alive and done + failed < total:
         text += ", starting …"
     elif done + failed < total:
         text += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
