@@ -1,5 +1,8 @@
 """A class: visitors have what is theirs, and whoever has the key has everything."""
 
+import gc
+import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +17,13 @@ from ohash.runtime.files import HOME
 from ohash.store.store import Store, StoreError
 from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import Dataset
+from ohash.streams.summary import Summary
 from ohash.table_files import to_csv
+from ohash.ui.data import upload
 from ohash.ui.session import access, live_run, own_data, run_store, uploads
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.browser import COOKIE, token_of
+from tests.ui.data_files import npy
 from tests.ui.live_app import SMALL, opened, session_of
 
 KEY = "a key of the tests"
@@ -139,6 +145,64 @@ def test_what_is_kept_only_for_a_reload_gives_way_to_a_new_upload(monkeypatch: p
     assert uploads.find_upload(content), "there is room for both"
     own_data.add(Session("2", experiment("blobs2d")), Dataset.from_arrays(X + 2, title="2.npy"))
     assert not uploads.find_upload(content)
+
+
+def test_who_uploads_too_much_costs_others_nothing_that_they_would_find_after_a_reload(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uploads._held().clear()
+    uploads._uploads().clear()
+    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+
+    def upload(at: int, visitor: str, rows: int = 40) -> str:
+        monkeypatch.setattr(uploads, "browser_token", lambda: visitor)
+        monkeypatch.setattr(access, "visitor", lambda: visitor)
+        return own_data.add(
+            Session(str(at), experiment("blobs2d")), Dataset.from_arrays(X[:rows] + at, title=f"{at}.npy")
+        )
+
+    hers = upload(0, "a")
+    for at in range(1, 6):
+        upload(at, "b")
+    with pytest.raises(ValueError, match="yours may take"):
+        own_data.add(Session("6", experiment("blobs2d")), Dataset.from_arrays(np.tile(X, (3, 1)), title="6.npy"))
+    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 10**6)
+    for at in range(10, 10 + 2 * uploads.MOST_KEPT):
+        upload(at, "b", rows=20)
+    assert len(uploads._uploads()) == 1 + uploads.MOST_KEPT
+    monkeypatch.setattr(uploads, "browser_token", lambda: "a")
+    assert uploads.find_upload(hers)
+
+
+def test_all_that_was_read_counts_not_only_the_vectors() -> None:
+    X, names = np.zeros((40, 2), np.float32), [f"{at:0100}" for at in range(40)]
+    pairs = np.arange(20), np.arange(20, 40)
+    plain = Dataset.from_arrays(X)
+    full = replace(Dataset.from_arrays(X, pairs=pairs), ids=np.array(names), captions=tuple(names))
+    assert uploads._size(plain) == X.nbytes
+    assert uploads._size(full) > X.nbytes + 2 * 40 * 100 + 2 * 20 * 4
+
+
+def test_an_upload_beyond_her_share_is_a_message_and_no_cache_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads._held().clear()
+    uploads._uploads().clear()
+    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 1000)
+    read: list[weakref.ref[Dataset]] = []
+
+    def check(dataset: Dataset) -> Summary:
+        read.append(weakref.ref(dataset))
+        return own_data.check_data(dataset)
+
+    monkeypatch.setattr(upload, "check_data", check)
+    app = opened(**SMALL).switch_page("pages/data.py")
+    app.query_params["view"] = "own"
+    app.run()
+    file = npy(np.random.default_rng(0).normal(size=(60, 8)))
+    app.file_uploader(key="upload_vectors").set_value((file.name, file.data, "")).run()
+    assert not app.exception and "yours may take" in app.error[0].value
+    gc.collect()
+    assert [dataset() for dataset in read] == [None] and not uploads._held()
 
 
 def test_the_upload_page_says_how_much_a_visitor_may_send() -> None:

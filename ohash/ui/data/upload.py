@@ -104,7 +104,7 @@ def read_pictures(files: Sequence[File]) -> tuple[Dataset, Summary]:
         try:
             place.progress(0.0, "Reading your pictures.")
             dataset = picture_files.read_pictures([(file.name, file.getvalue()) for file in files], title, progress)
-            read.append((dataset, check_data(dataset)))
+            read.append((dataset, _check(dataset)))
         finally:
             place.empty()
     return read[0]
@@ -144,10 +144,17 @@ def _read(
     assert vectors is not None
     if queries is not None:
         dataset = two_sides_from_sources(vectors, queries, pairs, limits=UPLOAD, metric=metric, title=title, key="own")
-        return dataset, check_data(dataset)
+        return dataset, _check(dataset)
     options = DataOptions(title=title, metric=metric)
     dataset = dataset_from_sources(vectors, labels, pairs, limits=UPLOAD, key="own", options=options)
-    return dataset, check_data(dataset)
+    return dataset, _check(dataset)
+
+
+def _check(dataset: Dataset) -> Summary:
+    """The summary of what was read; ValueError if it is of no use, or finds no room: then no cache keeps it."""
+    summary = check_data(dataset)
+    uploads.reserve(dataset)
+    return summary
 
 
 def panel(session: Session) -> None:

@@ -9,18 +9,20 @@ import json
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from sys import getsizeof
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 
 from ohash.engine.export import Files
 from ohash.runtime.files import home, write_file
-from ohash.streams.dataset import Dataset
+from ohash.streams.dataset import Dataset, dataset_to_frame
 from ohash.ui.session import access
 from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.workarounds.browser import browser_token
 
-MOST_KEPT = 8
+MOST_KEPT = 8  # of one browser
+MOST_KEPT_OF_ALL = 256
 MOST_NAMES = 1000
 MOST_BYTES = MAX_UPLOADS_MB * 10**6  # of all uploads that anybody uses now
 MOST_OF_VISITOR = MAX_UPLOADS_OF_VISITOR_MB * 10**6
@@ -29,40 +31,51 @@ _lock = threading.Lock()
 
 def reserve(dataset: Dataset) -> None:
     """Count an upload against what the server, and one visitor, may hold; ValueError if it does not fit."""
-    visitor = access.visitor()
+    size, visitor = _size(dataset), access.visitor()
     with _lock:
-        problem = _problem(dataset, visitor)
-        if problem:
-            _forget_unused()
-            problem = _problem(dataset, visitor)
-        if problem:
-            raise ValueError(problem)
-        _held()[dataset] = dataset.X.nbytes, visitor
+        for problem, whose in ((_over_her_share, visitor), (_over_all, None)):
+            if problem(dataset, size, visitor):
+                _forget_unused(whose)
+            if words := problem(dataset, size, visitor):
+                raise ValueError(words)
+        _held()[dataset] = size, visitor
 
 
-def _problem(dataset: Dataset, visitor: str) -> str:
-    """Why there is no room for an upload; "" if there is."""
-    size = dataset.X.nbytes
-    others = [one for other, one in list(_held().items()) if other is not dataset]
-    used = sum(bytes_ for bytes_, _ in others)
-    hers = sum(bytes_ for bytes_, whose in others if whose == visitor)
-    needs = f"{dataset.title} needs {size / 1e6:,.0f} MB, and"
-    if used + size > MOST_BYTES:
-        return (
-            f"{needs} this server holds {used / 1e6:,.0f} of {MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer "
-            "rows, or try again when others have left"
-        )
-    if visitor and hers + size > MOST_OF_VISITOR:
-        return (
-            f"{needs} yours may take {MOST_OF_VISITOR / 1e6:,.0f} MB on this server, of which {hers / 1e6:,.0f} are "
-            "taken; upload fewer rows, or close the tabs that use the others"
-        )
-    return ""
+def _size(dataset: Dataset) -> int:
+    """Bytes of all that was read: ids and captions can take more than the vectors."""
+    _, arrays = dataset_to_frame(dataset)
+    pictures = 0 if dataset.thumbnails is None else dataset.thumbnails.nbytes
+    return sum(array.nbytes for array in arrays.values()) + pictures + sum(map(getsizeof, dataset.captions))
 
 
-def _forget_unused() -> None:
-    """Give back what is kept only for a reload, and what belongs to tabs that have closed."""
-    _uploads().clear()
+def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
+    """Why a visitor may not have this upload, too; "" if she may."""
+    used = sum(taken for other, (taken, whose) in list(_held().items()) if other is not dataset and whose == visitor)
+    if not visitor or used + size <= MOST_OF_VISITOR:
+        return ""
+    return (
+        f"{dataset.title} needs {size / 1e6:,.0f} MB, and yours may take {MOST_OF_VISITOR / 1e6:,.0f} MB on this "
+        f"server, of which {used / 1e6:,.0f} are taken; upload fewer rows, or close the tabs that use the others"
+    )
+
+
+def _over_all(dataset: Dataset, size: int, visitor: str) -> str:
+    """Why the server has no room for an upload; "" if it has."""
+    used = sum(taken for other, (taken, _) in list(_held().items()) if other is not dataset)
+    if used + size <= MOST_BYTES:
+        return ""
+    return (
+        f"{dataset.title} needs {size / 1e6:,.0f} MB, and this server holds {used / 1e6:,.0f} of "
+        f"{MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer rows, or try again when others have left"
+    )
+
+
+def _forget_unused(whose: str | None) -> None:
+    """Give back what is kept only for a reload, of one visitor or of all, and what belongs to tabs that have closed."""
+    held, kept = _held(), _uploads()
+    for key, (dataset, _) in list(kept.items()):
+        if whose is None or held.get(dataset, (0, ""))[1] == whose:
+            del kept[key]
     gc.collect()
 
 
@@ -75,7 +88,9 @@ def keep(content: str, dataset: Dataset, files: Files) -> bool:
         if owner:
             kept[owner, content] = dataset, files
             kept.move_to_end((owner, content))
-            while len(kept) > MOST_KEPT:
+            for at in [key for key in kept if key[0] == owner][:-MOST_KEPT]:
+                del kept[at]
+            while len(kept) > MOST_KEPT_OF_ALL:
                 kept.popitem(last=False)
     return new
 
