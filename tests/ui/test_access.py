@@ -95,6 +95,10 @@ def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch:
     assert str(folder) not in shown and "Your data folder" not in shown and "not on this server" in shown
     incomplete = opened(dataset="viewpoints", method="oh")
     assert "offers to visitors" in " ".join(str(one.value) for one in (*incomplete.error, *incomplete.warning))
+    for name in (key, "viewpoints"):
+        shown = opened(dataset=name, method="oh").switch_page("pages/data.py").run()
+        said = " ".join(str(one.value) for kind in (shown.warning, shown.markdown, shown.error) for one in kind)
+        assert "offers to visitors" in said and "secret.npy" not in said and str(tmp_path) not in said.replace("\\", "")
     owner = opened(dataset=key, method="oh", key=KEY)
     assert session_of(owner).params.dataset == key and not owner.error
 

@@ -6,13 +6,13 @@ from ohash.core.rows import gather
 from ohash.engine.params import OWN
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
-from ohash.streams.dataset import Dataset
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.overview import Overview, SimilarityExamples, draw_examples, item_label, make_overview
 from ohash.streams.similarity import TOP_K
 from ohash.streams.summary import Summary, summarize
 from ohash.ui.data import actions
 from ohash.ui.parts import catalogue, items, static_chart
-from ohash.ui.session import view_state
+from ohash.ui.session import access, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.router import went_back
@@ -40,7 +40,7 @@ def choose(session: Session) -> str:
         session.viewed_dataset = here if here in titles else next(iter(titles))
         spec = datasets.lookup(here)
         if spec is not None and here not in titles:
-            session.warnings.append(f"{escape_markdown(spec.title)} {spec.status()}: {escape_markdown(spec.missing())}")
+            session.warnings.append(_why_not(spec))
 
     look = slot("look", session.viewed_dataset, tuple(titles))
 
@@ -53,6 +53,15 @@ def choose(session: Session) -> str:
         help="The data sets available now. All data sets lists the others and how to get them.",
     )  # fmt: skip
     return session.viewed_dataset
+
+
+def _why_not(spec: DatasetSpec) -> str:
+    """Why a data set of a link cannot be shown; what is in a folder of the server is not for a visitor."""
+    try:
+        access.check_data(spec.key)
+    except ValueError as problem:
+        return f"{escape_markdown(problem)}."
+    return f"{escape_markdown(spec.title)} {spec.status()}: {escape_markdown(spec.missing())}"
 
 
 def query_of(key: str) -> dict[str, str]:
