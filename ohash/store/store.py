@@ -145,10 +145,16 @@ class Store:
     def save(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
         """Save a run. A successful one is never replaced; a failed one may be."""
         values = {"created": time.time(), **values, "kind": kind}
-        if values["state"] != "error" and key not in self.done():
-            self.write(lambda: write_trace(self.trace(key), values, arrays))
+        if values["state"] != "error":
+            self.save_trace(key, values, arrays, kind=kind)
         self.transact(lambda db: _insert(db, key, values))
         self.write(partial((self._trash / f"{key}.parquet").unlink, missing_ok=True))
+
+    def save_trace(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
+        """Save only the file of a successful run, also where the database is held; the next who opens it lists it."""
+        if key not in self.done():
+            values = {"created": time.time(), **values, "kind": kind}
+            self.write(lambda: write_trace(self.trace(key), values, arrays))
 
     def save_snapshot(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
         """Save the state of a run; returns its key."""

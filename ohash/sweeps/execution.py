@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
 from ohash.engine.world import world_key
 from ohash.runtime.environment import environment
-from ohash.runtime.frames import Frame
+from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
@@ -85,6 +86,9 @@ class SweepExecution:
         try:
             self._work()
             state = "cancelled" if self.cancelled.is_set() else "done"
+        except StoreError:
+            self._save_traces()
+            raise
         finally:
             cancel_all(self._running)
             finished.set()
@@ -103,7 +107,7 @@ class SweepExecution:
                 self._running[submit_cell(self.executor, run, self._cells[key].params, own)] = key
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
-                self._save(self._running.pop(future), future)
+                self._save(self._running.pop(future), future, self.store.save)
             if not finished and not self._running and left:  # another process works on the rest
                 time.sleep(WAIT_SECONDS)
             if not finished or not left:  # a round may be over
@@ -121,7 +125,13 @@ class SweepExecution:
         self.progress.done = sum(key in done for key in keys)
         return [key for key in keys if key not in done and key not in self.errors]
 
-    def _save(self, key: str, future: Future[Frame]) -> None:
+    def _save_traces(self) -> None:
+        """The files of what else has finished, at once: its work is not lost, and who resumes finds it."""
+        for future in [one for one in self._running if one.done()]:
+            with suppress(StoreError):
+                self._save(self._running.pop(future), future, self.store.save_trace)
+
+    def _save(self, key: str, future: Future[Frame], save: Callable[[str, dict[str, Any], Arrays], None]) -> None:
         cell = self._cells[key]
         try:
             values, arrays = future.result()
@@ -134,7 +144,7 @@ class SweepExecution:
         if any(values[name]["fingerprint"] != version["fingerprint"] for name, version in versions):
             self._fail(cell, "the plugin file was edited while the sweep ran; start it again")
             return
-        self.store.save(key, values, arrays)
+        save(key, values, arrays)
         self.progress.here += 1
         self.progress.done += 1
 

@@ -24,7 +24,7 @@ def start_sweep(sweep: Sweep, store: Store) -> None:
 
 def start_paper(profile: str, figures: list[str], store: Store, methods: Sequence[str] = ()) -> None:
     """Start a process that runs what is left of the paper's figures, or of these methods in them."""
-    (store.folder / SWEEPS).mkdir(parents=True, exist_ok=True)
+    store.write(lambda: (store.folder / SWEEPS).mkdir(parents=True, exist_ok=True))
     _start(
         store,
         f"paper-{profile}",
@@ -54,7 +54,7 @@ def _start(store: Store, name: str, arguments: list[str]) -> None:
     if is_running(store, name):
         return
     call = [sys.executable, "-P", "-m", "ohash", *arguments, "--store", str(store.folder)]
-    with _log(store, name).open("wb") as log:
+    with store.write(lambda: _log(store, name).open("wb")) as log:
         _started[str(store.folder), name] = subprocess.Popen(
             call, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment_of_child(),
             start_new_session=True,

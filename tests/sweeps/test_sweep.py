@@ -161,6 +161,28 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_runs(tmp_path):
         SweepExecution(tiny_sweep(), Store(tmp_path / "file" / "home"), InlineExecutor())
 
 
+def test_a_store_that_cannot_be_written_any_more_costs_nothing_that_has_finished(store, counted, monkeypatch):
+    """Not the run that meets it, nor another that has finished meanwhile."""
+    chosen = tiny_sweep()
+    monkeypatch.setattr(sweeping, "capacity", lambda executor: 3)
+
+    def held(work):
+        raise StoreError("the database is locked")
+
+    def run(values, arrays, report=None):
+        if len(counted) == 2:
+            monkeypatch.setattr(store, "transact", held)
+        return tasks.run(values, arrays, report)
+
+    monkeypatch.setattr(sweeping, "run", lambda *given: (run(*given), counted.append(given))[0])
+    with pytest.raises(StoreError, match="locked"):
+        SweepExecution(chosen, store, InlineExecutor()).run()
+    monkeypatch.undo()
+    assert len(counted) == 3 and not store.done()
+    again = SweepExecution(chosen, Store(store.folder), InlineExecutor()).run()
+    assert (again.done, again.here) == (4, 1)
+
+
 class Never(Executor):
     """Accepts everything, finishes nothing."""
 

@@ -13,7 +13,7 @@ from ohash.models import registry
 from ohash.plots import sweeps as charts
 from ohash.plots.renderers.plotly import figure, heat_figure
 from ohash.runtime.files import HOME
-from ohash.store.store import Store
+from ohash.store.store import Store, StoreError
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
@@ -269,6 +269,23 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
     app = page()
     assert "Nothing can be saved" in app.warning[0].value and app.button(key="sweep_new").disabled
+
+
+@pytest.mark.parametrize("taken", [launch.SWEEPS, f"{launch.SWEEPS}/{{}}.log"])
+def test_a_log_that_cannot_be_written_is_said(alone: Store, taken: str) -> None:
+    chosen = one_axis()
+    for name, start in (
+        (chosen.key, lambda: launch.start_sweep(chosen, alone)),
+        ("paper-quick", lambda: launch.start_paper("quick", [], alone)),
+    ):
+        way = alone.folder / taken.format(name)
+        if taken == launch.SWEEPS:
+            way.unlink(missing_ok=True)
+            way.write_text("no folder")
+        else:
+            way.mkdir(parents=True)
+        with pytest.raises(StoreError, match="could not be written"):
+            start()
 
 
 @pytest.mark.slow
