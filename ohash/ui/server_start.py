@@ -17,6 +17,7 @@ from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.session.live_run import recording
 from ohash.ui.workarounds.first_paint import STYLE_AND_SCRIPT, AddToPage
 from ohash.ui.workarounds.hosts import GuardHosts, refuse_other_names
+from ohash.ui.workarounds.log_lines import limit_log_lines
 from ohash.ui.workarounds.messages import GuardMessages
 from ohash.ui.workarounds.upload_limit import LimitUploads
 from ohash.ui.workarounds.widget_values import drop_foreign_values
@@ -51,6 +52,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The server answers once it is warm."""
     refuse_other_names()
     drop_foreign_values()
+    limit_log_lines()
     warm_up()
     recording()
     inspect.stack()  # Streamlit calls it with its first element, and the first call resolves the file of every module

@@ -10,7 +10,8 @@ from streamlit.runtime.state.common import WidgetMetadata  # noqa: TID251
 from streamlit.runtime.state.session_state import WStates  # noqa: TID251
 
 from ohash.ui.workarounds import browser
-from ohash.ui.workarounds.widget_values import LOG, LimitLines, drop_foreign_values
+from ohash.ui.workarounds.log_lines import LINES_A_MINUTE, LimitLines, limit_log_lines
+from ohash.ui.workarounds.widget_values import LOG, drop_foreign_values
 
 ID = "$$ID-0123-beta"
 
@@ -131,3 +132,35 @@ def test_forged_values_do_not_fill_the_log() -> None:
     now = 122.0
     write(1)
     assert written == ["line 0 (497 more lines like this were left out)", "line 1", "line 0"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "python_multipart.multipart",
+        "streamlit.runtime.app_session",
+        "streamlit.runtime.scriptrunner.script_runner",
+        "streamlit.web.server.starlette.starlette_websocket",
+        "uvicorn.error",
+    ],
+)
+def test_damaged_messages_and_uploads_do_not_fill_the_log(name: str) -> None:
+    written: list[str] = []
+
+    class Log(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(record.getMessage())
+
+    log, logger = Log(), logging.getLogger(name)
+    before = [(one, list(one.filters)) for one in map(logging.getLogger, list(logging.root.manager.loggerDict))]
+    logger.addHandler(log)
+    try:
+        for _ in range(2):
+            limit_log_lines()
+        for at in range(100):
+            logger.error("Error deserializing message %d", at)
+    finally:
+        logger.removeHandler(log)
+        for one, filters in before:
+            one.filters[:] = filters
+    assert LINES_A_MINUTE <= len(written) <= 2 * LINES_A_MINUTE, "a minute may have ended in between"

@@ -6,8 +6,6 @@ fails from then on at every run of that session, each time with a traceback of s
 
 import json
 import logging
-import time
-from collections.abc import Callable
 from typing import Any
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -18,32 +16,12 @@ from streamlit.runtime.state.common import (
 )
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX, Serialized, WStates
 
+from ohash.ui.workarounds.log_lines import LimitLines
+
 LOG = logging.getLogger(__name__)
-LINES_A_MINUTE = 10
 SAME = {"int_value": "double_value"}  # a field for numbers sends either
 OF_COMPONENT = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_"  # what happened in one: clicks, the theme
 READ_ONCE = ("file_uploader_state_value", "chat_input_value")
-
-
-class LimitLines(logging.Filter):
-    """A few lines a minute and how many were left out, so that no visitor fills the disk of a server with them."""
-
-    def __init__(self, most: int = LINES_A_MINUTE, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` is replaced in tests."""
-        super().__init__()
-        self.most, self._clock = most, clock
-        self._minute, self._lines = -1, 0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is written; the first of a minute says how many were not before."""
-        minute = int(self._clock() // 60)
-        left_out = self._lines - self.most
-        if minute != self._minute:
-            self._minute, self._lines = minute, 0
-            if left_out > 0:
-                record.msg = f"{record.msg} ({left_out:,} more lines like this were left out)"
-        self._lines += 1
-        return self._lines <= self.most
 
 
 LOG.addFilter(LimitLines())
