@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ohash.streams.readers import source
@@ -281,3 +283,24 @@ def test_hdf5_declaring_terabytes_is_refused() -> None:
         file.create_dataset("train", (10**12, 4), "f4", chunks=(1000, 4), compression="gzip")
     with pytest.raises(ValueError, match="rows"):
         read_upload("x.hdf5", stream.getvalue())
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_a_long_text_in_every_row_is_never_written_out(kind: pa.DataType) -> None:
+    """A few hundred kB as a file, and 600 MB if each row has its own."""
+    rows = 30_000
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(2.0 * rows)), 2)
+    texts = pa.chunked_array([pa.array(["caption " * 2500] * 1000, kind)] * (rows // 1000))
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"vector": vectors, "text": texts}), stream, compression="zstd")
+    del texts
+    usual = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(counted)
+    try:
+        table = read_upload("x.parquet", stream.getvalue())
+    finally:
+        pa.set_memory_pool(usual)
+    assert set(table.captions) == {("caption " * 20).strip()} and len(table.captions) == rows
+    assert len({id(text) for text in table.captions}) < 100, "kept once per batch"
+    assert counted.max_memory() < 100e6

@@ -108,12 +108,25 @@ def to_captions(columns: list["pa.Array"]) -> list[str]:
     >>> to_captions([pa.array(["a title", "", None]), pa.array(["a text", "its text", None])])
     ['a title', 'its text', '']
     """
+    shown: dict[str, str] = {}  # a text of many rows is looked at, and kept, once
+    captions = []
+    for texts in zip(*map(_cut_texts, columns), strict=True):
+        text = next((text for text in texts if text), "")
+        if text not in shown:
+            shown[text] = one_line(text)
+        captions.append(shown[text])
+    return captions
+
+
+def _cut_texts(column: "pa.Array") -> list[str | None]:
+    """Texts cut to what can be shown; those of a dictionary are cut there, and never written out per row."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    cut = [pc.utf8_slice_codeunits(column.cast(pa.large_string()), 0, LONGEST_CAPTION) for column in columns]
-    rows = zip(*(column.to_pylist() for column in cut), strict=True)
-    return [one_line(next((text for text in texts if text), "")) for texts in rows]
+    coded = pa.types.is_dictionary(column.type)
+    texts = column.dictionary if coded else column
+    cut: list[str | None] = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LONGEST_CAPTION).to_pylist()
+    return [None if at is None else cut[at] for at in column.indices.to_pylist()] if coded else cut
 
 
 def join_pieces(pieces: list["pa.Array"]) -> "pa.ChunkedArray":

@@ -183,8 +183,9 @@ def _is_text(kind: "pa.DataType") -> bool:
 def _texts(file: "pq.ParquetFile", wanted: list[str]) -> list[str]:
     import pyarrow as pa  # noqa: PLC0415
 
+    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
     kinds = {name: file.schema_arrow.field(name).type for name in wanted}
-    return [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_binary(kind)]
+    return [name for name, kind in kinds.items() if any(test(kind) for test in text)]
 
 
 @contextmanager

@@ -45,7 +45,8 @@ def _size(dataset: Dataset) -> int:
     """Bytes of all that was read: ids and captions can take more than the vectors."""
     _, arrays = dataset_to_frame(dataset)
     pictures = 0 if dataset.thumbnails is None else dataset.thumbnails.nbytes
-    return sum(array.nbytes for array in arrays.values()) + pictures + sum(map(getsizeof, dataset.captions))
+    captions = getsizeof(dataset.captions) + sum(map(getsizeof, set(dataset.captions)))
+    return sum(array.nbytes for array in arrays.values()) + pictures + captions * bool(dataset.captions)
 
 
 def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
