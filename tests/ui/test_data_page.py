@@ -1,7 +1,10 @@
 """The Data page: looking at every kind of dataset, the list of everything, uploads good and bad."""
 
+import inspect
 import io
 import pickle
+import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -20,7 +23,7 @@ from ohash.runtime.files import HOME
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import draw_examples, item_name, leading_singular_vectors, make_overview, project
 from ohash.streams.registry import load_by_key
-from ohash.ui.data import all_datasets
+from ohash.ui.data import all_datasets, upload
 from ohash.ui.parts import catalogue, items
 from ohash.ui.session import live_run, own_data, uploads
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -160,6 +163,28 @@ def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, s
     app = sent(page("own"), Sent(name, data))
     assert said in app.error[0].value
     assert app.session_state["ohash"].own == {}
+
+
+def test_a_class_that_uploads_at_once_is_read_two_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, most, lock = 0, 0, threading.Lock()
+
+    def parse(*_: object) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.05)
+        with lock:
+            now -= 1
+
+    monkeypatch.setattr(upload, "_parse", parse)
+    read = inspect.unwrap(upload._read)
+    readers = [threading.Thread(target=read, args=((str(at),), "x", None, [])) for at in range(8)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(30)
+    assert most == 2 and now == 0
 
 
 def test_labels_without_vectors_are_asked_for_them() -> None:

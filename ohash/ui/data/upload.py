@@ -1,5 +1,6 @@
 """Upload your own data: vectors, optional queries, labels and pairs, and the distance to use."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -51,6 +52,10 @@ FOLDER = "All pictures in a folder and in the folders inside it, whose names bec
 EXAMPLE = """np.save("x.npy", X)    # vectors, one row per item: this alone is enough
 np.save("y.npy", y)    # optional: one label per row, as numbers or text
 pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=False)    # optional: row numbers or ids"""
+
+
+# To read a file may take several times the memory that it keeps: of a class that uploads at once, most wait a moment.
+READERS = threading.BoundedSemaphore(2)
 
 
 class File(Protocol):
@@ -140,7 +145,12 @@ def names_of(
 def _read(
     ids: tuple[str, ...], title: str, metric: Metric | None, _sources: list[Source | None]
 ) -> tuple[Dataset, Summary]:
-    vectors, labels, pairs, queries = _sources
+    with READERS:
+        return _parse(title, metric, _sources)
+
+
+def _parse(title: str, metric: Metric | None, sources: list[Source | None]) -> tuple[Dataset, Summary]:
+    vectors, labels, pairs, queries = sources
     assert vectors is not None
     if queries is not None:
         dataset = two_sides_from_sources(vectors, queries, pairs, limits=UPLOAD, metric=metric, title=title, key="own")
