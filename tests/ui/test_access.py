@@ -10,9 +10,11 @@ import pytest
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string  # noqa: TID251
 
 from ohash.cli import lab
+from ohash.cli.new_method import template
 from ohash.engine.export import Files
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
+from ohash.models import registry as methods
 from ohash.runtime.files import HOME
 from ohash.store.store import Store, StoreError
 from ohash.streams.data_folder import DATA
@@ -20,6 +22,7 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.summary import Summary
 from ohash.table_files import to_csv
 from ohash.ui.data import upload
+from ohash.ui.live import details
 from ohash.ui.session import access, live_run, own_data, run_store, uploads
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.browser import COOKIE, token_of
@@ -256,6 +259,19 @@ def test_exported_code_names_no_folder_of_the_server_to_a_visitor(monkeypatch: p
     assert own_data.files_of(session, "1f") == Files("x.npy", "y.npy", metric="l2")
     monkeypatch.delenv(access.KEY)
     assert own_data.files_of(session, "1f") == session.files["1f"]
+
+
+def test_code_names_no_folder_of_a_plugin_to_a_visitor(tmp_path: Path, no_plugins: None) -> None:
+    folder = tmp_path / "the 'own' methods"
+    folder.mkdir()
+    (folder / "mine.py").write_text(template("mine"))
+    methods.add_plugin(folder / "mine.py")
+    for key, shown in (("", False), (KEY, True)):
+        app = opened(**{**SMALL, "method": "mine"}, **({"key": key} if key else {}))
+        app.session_state[details.KEY] = details.CODE
+        code = next(one.value for one in app.run().code if "OHASH_PLUGINS" in one.value)
+        assert "mine.py" in code and (str(tmp_path) in code) is shown
+        compile(code, "code", "exec")
 
 
 def test_a_visitor_is_not_told_where_the_file_of_the_server_lay(

@@ -61,6 +61,7 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
     offer_file("All results (JSON)", lambda: report.to_json(snapshot), f"{name}.json", JSON)
     offer_file("Table (LaTeX)", lambda: report.to_latex(snapshot), f"{name}.tex", "text/x-tex")
     offer_file("References (BibTeX)", lambda: report.to_bibtex(snapshot), f"{name}.bib", "text/x-bibtex")
+    hide = own_data.hide_folders()
     figures = {title: make(snapshot) for title, make in (CHARTS | COST_CHARTS).items()}
     facts = _facts(comparison, snapshot)
     page = f"{len(methods)} methods on {snapshot.setup.title}"
@@ -69,4 +70,6 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
         f"{name}.html", "text/html",
     )  # fmt: skip
     offer_figures(figures, lambda title: f"{name}-{title.replace(' ', '-')}", "compare_figures")
-    offer_file("Code for this comparison", lambda: report.code_for(comparison, files), f"{name}.py", "text/x-python")
+    offer_file(
+        "Code for this comparison", lambda: hide(report.code_for(comparison, files)), f"{name}.py", "text/x-python"
+    )

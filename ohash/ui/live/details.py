@@ -108,7 +108,8 @@ def _draw(session: Session) -> None:
             st.page_link("pages/runs.py", label="Compare, save and export them on the Runs page")
     with tabs[CODE] as tab:
         if tab.open:
-            st.code(code_for(session.params, own_data.files_of(session, session.params.content)), language="python")
+            code = code_for(session.params, own_data.files_of(session, session.params.content))
+            st.code(own_data.hide_folders()(code), language="python")
     if _open_tab() != session.details_tab or session.redraw:  # the timer must start or stop, or a run was pinned
         st.rerun()
 

@@ -142,8 +142,8 @@ def _export(session: Session) -> None:
     )  # fmt: skip
     for title, chart in figures.items():
         offer_file(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
-    files = own_data.files_of(session, now.params.content)
-    offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
+    files, hide = own_data.files_of(session, now.params.content), own_data.hide_folders()
+    offer_file("Code for this run", lambda: hide(code_for(now.params, files)), f"{name}.py", "text/x-python")
     if run is not None:
         here = link_here({})
         score = ChartSwitches(view_state.view("quality") or "mAP").score(now.similar_by)

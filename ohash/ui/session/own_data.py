@@ -1,6 +1,7 @@
 """The user's own data in a session: uploads, and the file the server was started with (``ohash-lab x.npy``)."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +10,7 @@ from ohash.advice.params import AdviceParams
 from ohash.comparison.params import Comparison
 from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN, ExperimentParams, experiment
+from ohash.models.registry import plugin_modules
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
@@ -71,6 +73,18 @@ def files_of(session: Session, content: str) -> Files:
     """The files that code must open to load the user's own data again; a visitor sees no folder of the server."""
     files = session.files.get(content, PLACEHOLDER_FILES)
     return files if access.is_owner() else Files._make(name and Path(name).name for name in files)
+
+
+def hide_folders() -> Callable[[str], str]:
+    """What takes the folders of plugins out of generated code, for a visitor; to be called while a page is drawn."""
+    files = [] if access.is_owner() else [Path(str(module.__file__)) for module in plugin_modules()]
+
+    def hide(text: str) -> str:
+        for file in files:
+            text = text.replace(repr(str(file.resolve())), repr(file.name))
+        return text
+
+    return hide
 
 
 def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:
