@@ -212,6 +212,19 @@ def test_an_upload_beyond_her_share_is_a_message_and_no_cache_keeps_it(monkeypat
     assert [dataset() for dataset in read] == [None] and not uploads._held()
 
 
+def test_a_file_that_is_sent_again_and_again_takes_the_room_of_one() -> None:
+    uploads._held().clear()
+    app = opened(**SMALL).switch_page("pages/data.py")
+    app.query_params["view"] = "own"
+    app.run()
+    file = npy(np.random.default_rng(0).normal(size=(60, 8)))
+    for at in range(4):
+        app.file_uploader(key="upload_vectors").set_value((f"{at}.npy", file.data, "")).run()
+        assert not app.exception and app.success
+    gc.collect()
+    assert len(uploads._held()) == 1
+
+
 def test_the_upload_page_says_how_much_a_visitor_may_send() -> None:
     for key, words in (("", "brings all yours above"), (KEY, "can be opened from a shell")):
         app = opened(**SMALL, **({"key": key} if key else {})).switch_page("pages/data.py")

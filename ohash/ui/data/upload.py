@@ -127,7 +127,7 @@ def _title_of(names: Sequence[str]) -> str:
     return folders.pop()
 
 
-@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
 def _place_of(ids: tuple[str, ...]) -> list[tuple[Dataset, Summary]]:
     """Where the dataset of some pictures is kept; a cached function cannot show its progress."""
     return []
@@ -141,7 +141,7 @@ def names_of(
     return Files(vectors.name, label_file, pair_file, metric, query_file)
 
 
-@st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")
+@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading and checking the file …")
 def _read(
     ids: tuple[str, ...], title: str, metric: Metric | None, _sources: list[Source | None]
 ) -> tuple[Dataset, Summary]:
