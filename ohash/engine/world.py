@@ -174,18 +174,20 @@ class World:
     @property
     def note(self) -> str:
         """What a reader must know of the warm-up; "" if it is as the parameters say."""
-        features, fitted = self.params.features, self.feature_map.params
-        if fitted.warm_up == features.warm_up:
+        features = self.params.features
+        what, few, usual = "anchor", self.feature_map.params.m, features.m
+        if few == usual:
+            what, few, usual = "warm-up point", len(self.warm_rows), features.warm
+        if few >= usual:
             return ""
-        what, few, usual = "anchors", fitted.m, features.m
-        if fitted.kernel != "rbf":
-            what, few, usual = "warm-up points", fitted.warm, features.warm
-        return f"{few} {what} instead of {usual}, because the stream brings so few different points"
+        return f"{few} {what}{'s' * (few != 1)} instead of {usual}, because the stream brings so few different points"
 
     def _shorten_warm_up(self, points: int) -> None:
         """Let the map be fitted on fewer points than is usual."""
         usual = self.feature_map.params
-        fewer = replace(usual, m=points) if usual.kernel == "rbf" else replace(usual, warm=points)
+        fewer = replace(usual, warm=min(usual.warm, points))
+        if usual.kernel == "rbf":
+            fewer = replace(fewer, m=min(usual.m, points))
         self.feature_map = FeatureMap.from_params(fewer, self.dtype)
 
     def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from ohash.core.features import KernelWarning
 from ohash.engine import world as world_module
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
@@ -109,6 +110,23 @@ def test_data_too_few_for_the_usual_warm_up_get_a_shorter_one_and_say_so(kernel)
     enough = grouped(500, 3)
     for world in shortened(enough, kernel=kernel, **warm):
         assert len(world.warm_rows) == 300 and not world.note
+
+
+def test_a_shorter_warm_up_leaves_as_many_anchors_as_were_asked_for():
+    few = grouped(50, 3)
+    for world in shortened(few, m=20, warm=300):
+        assert world.feature_map.d_out == 20 and len(world.warm_rows) == 45
+        assert world.note == "45 warm-up points instead of 300, because the stream brings so few different points"
+    (world, _) = shortened(few, kernel="none", warm=400)
+    assert world.note.startswith("45 warm-up points instead of 400, "), "also a longer one than the usual"
+    for world in shortened(few, m=20):
+        assert not world.note
+
+
+def test_one_anchor_is_one():
+    alike = Dataset.from_arrays(np.ones((50, 4)), labels=np.arange(50) % 2)
+    with pytest.warns(KernelWarning, match="flat"):
+        assert World(experiment(alike, "oh", pairs=100), alike).note.startswith("1 anchor instead of 300, ")
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "none"])
