@@ -29,6 +29,7 @@ from ohash.engine.params import (
 )
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
+from ohash.models.quantizers.pq import bits_per_part
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.drift import DriftParams
@@ -42,6 +43,7 @@ MOST_SEEDS = 5
 DEFAULT_METHODS = ("oh", "itq", "pq", "sign", "rotated", "lsh")
 LABEL_METHODS = ("oh", "hcoh", *DEFAULT_METHODS[1:])
 CLICK_METHODS = ("oh", "click_whitening", *DEFAULT_METHODS[1:])
+USUAL_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class ComparisonOptions(Parameters):
     """Settings that all methods share besides data and stream."""
 
     bits: int = param(
-        64, symbol="T·r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        USUAL_BITS, symbol="T·r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
         help="Length of a whole code, which T models share. Sign always has one bit per dimension.",
     )  # fmt: skip
     maps: str = param(
@@ -208,9 +210,9 @@ def build_comparison(
     if values:
         known = sorted(key for part in parts for key in parameter_table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison has {', '.join(known)}")
-    chosen = default_methods(datasets.lookup(dataset)) if methods is None else methods
-    entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in chosen)
     options, features, stream, drift, run = parts
+    chosen = default_methods(datasets.lookup(dataset), options.bits) if methods is None else methods
+    entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in chosen)
     numbers = tuple(range(seeds) if isinstance(seeds, int) else seeds)  # a number counts them, as in a link
     return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
 
@@ -221,16 +223,34 @@ def spec_of_ones_own(dataset: str) -> DatasetSpec | None:
     return spec if spec is not None and spec.group in ("folder", "plugin") and not spec.missing() else None
 
 
-def default_methods(data: Dataset | DatasetSpec | None) -> tuple[str, ...]:
-    """The methods that data are opened with, by what is similar in them.
+def default_methods(data: Dataset | DatasetSpec | None, bits: int = USUAL_BITS) -> tuple[str, ...]:
+    """The methods that data are opened with, by what is similar in them; PQ only where it has such codes.
 
     >>> "hcoh" in default_methods(datasets.lookup("digits")), "hcoh" in default_methods(None)
     (True, False)
     """
     similar_by = "" if data is None else data.similarities[0] if isinstance(data, Dataset) else data.similar_by
-    if similar_by in CLICKS:
-        return CLICK_METHODS
-    return LABEL_METHODS if similar_by == "label" else DEFAULT_METHODS
+    usual = CLICK_METHODS if similar_by in CLICKS else LABEL_METHODS if similar_by == "label" else DEFAULT_METHODS
+    if data is None or _can_quantise(data, bits):
+        return usual
+    return _without_pq(usual)
+
+
+def _can_quantise(data: Dataset | DatasetSpec, bits: int) -> bool:
+    """Whether PQ keeps the distance of the data, and they have a column for each part of its codes."""
+    if isinstance(data, Dataset) and data.metric == "dot":
+        return False
+    return data.d == 0 or bits // bits_per_part(bits) <= data.d  # 0 is not known yet
+
+
+def _without_pq(methods: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(method for method in methods if method != "pq")
+
+
+def has_default_methods(comparison: Comparison) -> bool:
+    """Whether the methods are those that some data are opened with."""
+    texts = tuple(entry.text() for entry in comparison.entries)
+    return any(texts in (usual, _without_pq(usual)) for usual in (DEFAULT_METHODS, LABEL_METHODS, CLICK_METHODS))
 
 
 def default_seeds(own: Dataset | DatasetSpec | None) -> tuple[int, ...]:
@@ -268,7 +288,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
             problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")
             values[key] = most
     values["seeds"] = _parse_seeds(query.get("seeds", "1"), problems)
-    usual = default_methods(datasets.lookup(dataset))
+    usual = default_methods(datasets.lookup(dataset), values.get("bits", USUAL_BITS))
     entries = _parse_entries(query.get("methods", ""), limits, usual, problems)
     first_error = ""
     unshared = {key: values[key] for key in ("content", "seeds")}

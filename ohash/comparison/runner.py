@@ -291,8 +291,9 @@ def compare(
         if what != OWN and data is None:
             find_dataset(what)
             values = {"seeds": default_seeds(spec_of_ones_own(what)), **values}
-        chosen = tuple(methods) or (None if data is None else default_methods(data))
-        what = build_comparison(what, chosen, **values)
+        what = build_comparison(what, tuple(methods) or None, **values)
+        if data is not None and not methods:
+            what = what.with_values(methods=default_methods(data, what.options.bits))
     runner = ComparisonRunner(what, data)
     runner.finish()
     return runner.snapshot()

@@ -14,6 +14,7 @@ from ohash.comparison.params import (
     build_comparison,
     default_methods,
     from_query,
+    has_default_methods,
     parse_entry,
     rows_of,
 )
@@ -23,6 +24,8 @@ from ohash.engine.links import Limits
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
+from ohash.streams import registry as datasets
+from ohash.streams.dataset import Dataset
 from ohash.sweeps.specification import from_values
 from tests.engine.runs import own_data
 
@@ -225,12 +228,26 @@ def test_the_usual_contests_are_sound():
 @pytest.mark.parametrize("kind", ["labels", "multi", "clicks", "pairs", "metric"])
 def test_whatever_someone_needs_a_code_made_for_it_is_compared(kind):
     own, _ = own_data(kind)
-    methods = default_methods(own)
+    methods = default_methods(own, bits=8)
     assert "pq" in methods, "to keep the distance"
     assert ("hcoh" in methods) == (kind in ("labels", "multi"))
     assert ("click_whitening" in methods) == (kind in ("clicks", "pairs"))
     now = compare(own, pairs=150, bits=8, sweep=False, seeds=(0,))
     assert [entry.method for entry in now.comparison.entries] == list(methods) and not now.errors
+
+
+def test_data_without_codes_of_pq_are_opened_without_it():
+    for query in ({"dataset": "blobs2d"}, {"dataset": "digits", "bits": "1024"}):
+        one = from_query(query)[0]
+        assert one == build_comparison(query["dataset"], bits=int(query.get("bits", 64)))
+        assert [entry.method for entry in one.entries] == [method for method in LABEL_METHODS if method != "pq"]
+        assert has_default_methods(one) and not has_default_methods(one.with_values(methods=("oh", "itq")))
+    assert "pq" in default_methods(datasets.lookup("blobs2d"), 16), "8 bits for each column"
+    X = np.random.default_rng(0).normal(size=(300, 8))
+    dots = Dataset.from_arrays(X, metric="dot")
+    now = compare(dots, pairs=150, sweep=False, seeds=(0,))
+    assert [entry.method for entry in now.comparison.entries] == list(default_methods(dots)) and not now.errors
+    assert "pq" not in default_methods(dots) and "pq" in default_methods(Dataset.from_arrays(X))
 
 
 def test_a_data_set_of_the_package_is_opened_with_the_methods_that_suit_it():

@@ -183,7 +183,7 @@ def test_a_link_may_leave_the_methods_to_the_page(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(address, "_page", lambda *_: "compare")
     now = runner(page(dataset="blobs2d", pairs="300", bits="16", seeds="2")).comparison
     assert (now.dataset, now.run.pairs, now.options.bits, now.seeds) == ("blobs2d", 300, 16, (0, 1))
-    assert now.entries == build_comparison("blobs2d").entries
+    assert now.entries == build_comparison("blobs2d", bits=16).entries
 
 
 def test_a_bad_link_is_named() -> None:
@@ -215,7 +215,7 @@ def test_own_data_are_compared_on_three_splits_unless_they_are_large(monkeypatch
 def test_data_of_ones_own_folder_are_compared_as_those_that_were_uploaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, labels = vectors()
+    X, labels = vectors(d=8)
     np.save(tmp_path / "mine.npy", X)
     np.save(tmp_path / "clicked.npy", X)
     (tmp_path / "mine.toml").write_text('labels = "y.npy"')

@@ -6,13 +6,11 @@ from typing import Any
 import streamlit as st
 
 from ohash.comparison.params import (
-    CLICK_METHODS,
-    DEFAULT_METHODS,
-    LABEL_METHODS,
     MOST_METHODS,
     MOST_SEEDS,
     Comparison,
     Entry,
+    has_default_methods,
     parse_entry,
     rows_of,
 )
@@ -157,7 +155,7 @@ def _pick_methods(session: Session, texts: list[str]) -> None:
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Change the data; methods, bits, seeds and pairs stay, the rest goes back to the defaults."""
     default = comparisons.default_comparison(session, *catalogue.split_key(key))
-    untouched = tuple(entry.text() for entry in now.entries) in (DEFAULT_METHODS, LABEL_METHODS, CLICK_METHODS)
+    untouched = has_default_methods(now)
     kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
         comparisons.choose(session, default.with_values(methods=default.entries if untouched else now.entries, **kept))
