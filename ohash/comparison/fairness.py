@@ -1,6 +1,7 @@
 """The fairness line under every chart of a comparison: what each method was given, one phrase per topic."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from ohash.comparison.results import ComparisonSnapshot
 
@@ -16,7 +17,9 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
         return str(snapshot.bits(at) or "–")
 
     def features(at: int) -> str:
-        return snapshot.comparison.features_of(snapshot.entries[at]).in_metric(snapshot.setup.metric).text
+        asked, warm_up = snapshot.comparison.features_of(snapshot.entries[at]), snapshot.setup.warm_up
+        given = replace(asked, m=min(asked.m, warm_up)) if warm_up else asked  # few points are few anchors
+        return given.in_metric(snapshot.setup.metric).text
 
     def declared(at: int) -> bool:
         return snapshot.entries[at].spec.features == "kernel" and snapshot.comparison.options.maps == "suits"
@@ -36,7 +39,8 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     seeds = f"the first of {n} seeds" if first_seed and n > 1 else f"{n} seed{'s' * (n > 1)}"
     if not first_seed and 0 < len(snapshot.ended_seeds) < n:
         seeds = f"{len(snapshot.ended_seeds)} of {n} seeds"
-    parts.append(f"{snapshot.setup.queries:,} {snapshot.comparison.run.judged_by} queries, {seeds}")
+    queries = "query" if snapshot.setup.queries == 1 else "queries"
+    parts.append(f"{snapshot.setup.queries:,} {snapshot.comparison.run.judged_by} {queries}, {seeds}")
     trials = snapshot.comparison.options.trials
     parts.append(f"{trials} tuning trials per method on validation queries" if trials else "default parameters")
     return " · ".join(parts)

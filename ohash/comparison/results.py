@@ -102,7 +102,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order."""
+    """What the numbers are measured on: the data, the truth, the queries.
+
+    `chance` is hit@10 of a random order, `warm_up` how many points came before the first pair; 0 is not known.
+    """
 
     title: str = ""
     n: int = 0
@@ -114,6 +117,7 @@ class EvaluationSetup:
     database_seen: bool = True
     chance: float = math.nan
     notes: tuple[str, ...] = ()
+    warm_up: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -305,4 +305,5 @@ def _setup_of(run: Run) -> EvaluationSetup:
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
         run.world.parts.database_seen, judge.chance()["hit_10"], notes,
+        len(run.world.warm_rows),
     )  # fmt: skip

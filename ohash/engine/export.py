@@ -85,6 +85,7 @@ def facts(now: Snapshot, data: str, link: str) -> dict[str, str]:
         "changes during the run": changes or "none",
         "pairs": f"{now.t:,}, {now.state}",
         "seed": str(params.seed),
+        **({"notes": "; ".join(now.notes)} if now.notes else {}),
         "link": link,
         "version": f"ohash {__version__}",
     }

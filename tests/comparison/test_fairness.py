@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ohash.comparison.export import result_rows
 from ohash.comparison.fairness import fairness
+from ohash.comparison.runner import compare
 from ohash.engine.judge import CLICKS
+from ohash.streams.dataset import Dataset
 from tests.comparison.snapshots import snapshot
 
 
@@ -50,6 +53,13 @@ def test_what_a_method_of_labels_was_given_where_there_are_none(similar_by, give
     assert ("labels" in fairness(now)) == (given == "labels")
     rows = {row["method"]: row["learns_from"] for row in result_rows(now)}
     assert rows["KSH"] == given
+
+
+def test_the_fairness_line_counts_the_anchors_that_there_are():
+    own = Dataset.from_arrays(np.random.default_rng(0).normal(size=(20, 6)))
+    now = compare(own, ["oh", "itq"], pairs=100, bits=8, sweep=False, seeds=(0,))
+    assert "RBF, 18 anchors (OH)" in fairness(now) and "· 1 test query, 1 seed" in fairness(now)
+    assert "RBF, 18 anchors (OH)" in fairness(compare(now.comparison.with_values(methods=("itq", "oh")), data=own))
 
 
 def test_the_fairness_line_says_which_methods_miss_their_kernel():

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from ohash.engine.export import facts
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start
 from ohash.engine.params import experiment
@@ -16,6 +18,7 @@ from ohash.models import registry
 from ohash.plots.live import charts
 from ohash.plots.live.scores import NOT_OVER_SEEDS, SCORES
 from ohash.plots.renderers.plotly import to_html
+from ohash.streams.dataset import Dataset
 from ohash.ui.live import chart_switches, headline, sharing
 from ohash.ui.live.details import how_to_read
 from ohash.ui.live.numbers import headline_html, numbers_html
@@ -151,14 +154,22 @@ def test_the_loss_of_a_method_that_learns_from_items_is_not_called_that_of_the_f
 
 
 def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
-    facts = sharing._facts(Session("s", now.params), now, "http://localhost:8501/")
-    page = to_html(charts.loss(now), title=facts["run"], facts=facts)
-    assert {"data set", "parameters", "seed", "link", "version"} <= facts.keys()
+    told = sharing._facts(Session("s", now.params), now, "http://localhost:8501/")
+    page = to_html(charts.loss(now), title=told["run"], facts=told)
+    assert {"data set", "parameters", "seed", "link", "version"} <= told.keys()
     assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
     assert 'href="http' in page and "dataset=digits" in page
-    assert f"σ = auto → {now.numbers['sigma']:.3g}, " in facts["parameters"]
+    assert f"σ = auto → {now.numbers['sigma']:.3g}, " in told["parameters"]
     for words in ("warm-up points = 300", "wrong labels = 0", "unit length = on", "similar share = natural"):
-        assert words in facts["parameters"], "words, and no symbols that only the code has"
+        assert words in told["parameters"], "words, and no symbols that only the code has"
+
+
+def test_an_exported_page_says_what_a_reader_of_its_numbers_must_know(now: Snapshot) -> None:
+    assert "notes" not in facts(now, "digits", "")
+    few = Dataset.from_arrays(np.random.default_rng(0).normal(size=(20, 6)))
+    *_, last = run(experiment(few, "oh", pairs=100, r=8), few)
+    assert "m = 300" in facts(last, "few", "")["parameters"]
+    assert facts(last, "few", "")["notes"].startswith("18 anchors instead of 300, because")
 
 
 def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
