@@ -38,6 +38,7 @@ from ohash.engine import saving
 from ohash.engine.export import facts, summary, write
 from ohash.engine.links import DEFAULT_ADDRESS, from_query, query_of, with_changes
 from ohash.engine.moments import Moments
+from ohash.engine.narrative import amount
 from ohash.engine.params import (
     DEFAULTS_FOR_OTHER_DATA,
     SEED,
@@ -51,6 +52,7 @@ from ohash.engine.params import (
 )
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.engine.world import world_of
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
 from ohash.runtime.files import describe_error, home, write_file
@@ -187,7 +189,8 @@ def _start(options: argparse.Namespace, dataset: Dataset | None, *, quiet: bool)
     if not quiet and not options.link and options.method.lower() != spec.key:
         print(f"{options.method} is {spec.key} ({spec.title}: {', '.join(spec.aliases)})", file=sys.stderr)
     if not quiet and spec.consumes == "batch":
-        print(f"fitting {spec.title} to the first {params.features.warm_up:,} rows", file=sys.stderr)
+        rows = len(world_of(params, dataset).warm_rows)
+        print(f"fitting {spec.title} to the first {amount(rows, 'row')}", file=sys.stderr)
     return Run(params, dataset)
 
 

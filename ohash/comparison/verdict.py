@@ -125,8 +125,9 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
     if not codes:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
     best = codes[0]
-    score = snapshot.truth_label
-    text = f"at {_size(snapshot)} {_name(snapshot, best)} is {_rank(codes)}, {score} {score_text(best.truth)}"
+    score, random = snapshot.truth_label, random_remark(snapshot, codes)
+    rank = "highest" if random and len(codes) > 1 else _rank(codes)
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is {rank}, {score} {score_text(best.truth)}"
     text += chance_text(snapshot)
     column = snapshot.truth_column
     equals = indistinguishable_by_truth(best, codes, column)
@@ -135,7 +136,7 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
         text += f"; {names} cannot be told apart from it"
     text = _with_seeds(text, snapshot)
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column, snapshot.queries)
-    parts = [text, random_remark(snapshot, codes)]
+    parts = [text, random]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         behind = _deficit_text(truth_gap(best, online, column))
@@ -431,7 +432,7 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     floats = _float_bytes(snapshot)
     ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
-        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed_note(snapshot)} finds "
+        f"{snapshot.names[best.entry]} at {amount(best.bits, 'bit')} {reranking}{_first_seed_note(snapshot)} finds "
         f"{percent(-recall)} of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
     )
     if c > 1:
@@ -469,7 +470,8 @@ def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
 
 
 def _name(snapshot: ComparisonSnapshot, code: Code) -> str:
-    return f"{snapshot.names[code.entry]} ({supervision_text(snapshot.supervision(code.entry))}, {code.bits} bits)"
+    supervision = supervision_text(snapshot.supervision(code.entry))
+    return f"{snapshot.names[code.entry]} ({supervision}, {amount(code.bits, 'bit')})"
 
 
 def _size(snapshot: ComparisonSnapshot) -> str:

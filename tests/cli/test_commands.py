@@ -282,7 +282,9 @@ def test_an_alias_is_explained_and_the_report_names_the_method(
     assert " is sketch_hash" not in capsys.readouterr().err
 
 
-def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_that_takes_long_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ohash.cli.progress.ProgressBar._line_due", lambda *_: True)
     run = ["run", "--pairs", "40", "--r", "8", "--judged-at", "ends"]
     assert main([*run, "--method", "itq"]) == 0
@@ -292,6 +294,9 @@ def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monk
     assert len(fits) > 1 and "fitting" not in lines[-1]  # told before it, and while it goes on
     assert main([*run, "--method", "lsh"]) == 0
     assert "fitting" not in capsys.readouterr().err
+    np.save(tmp_path / "few.npy", np.random.default_rng(0).normal(size=(20, 8)))
+    assert main([*run, "--method", "itq", "--features", str(tmp_path / "few.npy")]) == 0
+    assert capsys.readouterr().err.startswith("fitting ITQ to the first 18 rows\n")
 
 
 def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,6 +251,13 @@ def test_one_code_alone_is_not_called_the_best():
     assert "is best" in sentences(several)["To follow your labels"] and "only" not in leaders_text(several)
 
 
+def test_one_bit_is_one_bit():
+    now = snapshot({"sign": 0.7})
+    now = replace(now, results=tuple(replace(one, bits=1) for one in now.results))
+    told = " ".join(sentences(now).values())
+    assert "(unsupervised, 1 bit)" in told and "1 bits" not in told
+
+
 def test_a_verdict_says_which_kinds_of_methods_nobody_compared():
     """Without them, the best is not the best there is."""
     said = sentences(snapshot(dict.fromkeys(("oh", "itq", "lsh"), 0.5)))["Not compared"]
@@ -281,7 +288,8 @@ def test_the_first_method_against_each_of_the_others():
 def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     now = replace(snapshot({"oh": 0.26, "itq": 0.258}), chance={"map": 0.2551, "hit_10": 0.9})
     text = sentences(now)["To follow your labels"]
-    assert re.search(r"is best, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
+    assert re.search(r"is highest, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
+    assert "is best" not in text, "what a random order may be is no best"
     remark = "No code here can be told apart from a random order."
     assert remark in text
     both = sentences(now)["For both at once"]

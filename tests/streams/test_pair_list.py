@@ -25,7 +25,9 @@ def test_sampled_negatives_are_never_a_known_positive(negatives):
     assert not keys(i, j, dataset.n) & keys(dataset.pairs.i, dataset.pairs.j, dataset.n)  # also none of the later ones
     assert np.isin(j, source.pool).all() and np.isin(i, source.pool).all()
     assert source.note.endswith(f"; negatives sampled ({negatives})")
-    assert source.note.startswith(f"{len(source.parts.train):,} clicks to learn from, drawn again and again")
+    assert source.note.startswith(
+        f"{len(source.parts.train):,} clicks to learn from, drawn again if the stream goes on"
+    )
     assert source.name == "clicks"
 
 

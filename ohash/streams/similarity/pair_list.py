@@ -106,7 +106,7 @@ class PairListSimilarity:
         self.pool = np.unique(np.concatenate([pairs.i[train], others]))
         self._candidates = others if self.dataset.two_sided else self.pool  # of negatives
         if not len(self._negative):
-            clicks = f"{len(self._positive):,} clicks to learn from, drawn again and again as the stream goes on"
+            clicks = f"{len(self._positive):,} clicks to learn from, drawn again if the stream goes on for longer"
             self.note = f"{clicks}; negatives sampled ({self.negatives})"
             clicked = [pairs.j[train]] if self.dataset.two_sided else [pairs.i[train], pairs.j[train]]
             items, counts = np.unique(np.concatenate(clicked), return_counts=True)
