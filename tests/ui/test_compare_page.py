@@ -16,6 +16,7 @@ from ohash.comparison.runner import ComparisonRunner, compare
 from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
 from ohash.ui.compare import cards
+from ohash.ui.compare.sharing import _facts
 from ohash.ui.parts.sharing import link_here
 from ohash.ui.session import address, comparisons, own_data
 from tests.comparison.snapshots import snapshot
@@ -320,6 +321,16 @@ def test_names_of_files_are_text_and_not_html() -> None:
     shown = cards.results_html(now, dark=False) + cards.costs_html(now, dark=True) + cards.verdict_html(now, [], "done")
     assert "<script" not in shown
     assert shown.count("<article>") == 3
+
+
+def test_the_verdict_is_shown_with_what_its_reader_must_know() -> None:
+    own = Dataset.from_arrays(np.random.default_rng(0).normal(size=(20, 6)))
+    now = compare(own, ["oh", "lsh"], pairs=100, bits=8, sweep=False, seeds=(0,))
+    assert "note: 18 anchors instead of 300, because the stream" in cards.verdict_html(now, [], "done")
+    told = _facts(now.comparison, now)["notes"]
+    assert told == "18 anchors instead of 300, because the stream brings so few different points"
+    few = replace(now, setup=replace(now.setup, notes=("<b>",)))
+    assert "note: &lt;b&gt;" in cards.verdict_html(few, [], "done"), "a note may come from a file"
 
 
 @pytest.mark.slow

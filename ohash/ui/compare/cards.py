@@ -66,11 +66,12 @@ def apply() -> None:
 
 
 def verdict_html(snapshot: ComparisonSnapshot, sentences: list[Sentence], state: str) -> str:
-    """The sentences, and the progress of the comparison."""
+    """The sentences, what a reader of them must know, and the progress of the comparison."""
     paragraphs = [f"<p><b>{html.escape(one.topic)}:</b> {html.escape(one.text)}</p>" for one in sentences]
     if not paragraphs:
         over = state in ("done", "error", "stopped")
         paragraphs = [f"<p>{NO_VERDICT if over else VERDICT_COMES}</p>"]
+    paragraphs += [f"<p><small>note: {html.escape(note)}</small></p>" for note in snapshot.setup.notes]
     return (
         f'<div class="ohash-verdict" role="status" data-state="{state}" data-phase="{snapshot.phase}" '
         f'data-pairs="{snapshot.t}">{"".join(paragraphs)}<small>{html.escape(progress(snapshot, state))}</small></div>'

@@ -36,6 +36,7 @@ def _facts(comparison: Comparison, snapshot: ComparisonSnapshot) -> dict[str, st
     return {
         **{one.topic: one.text for one in verdict(snapshot)},
         "compared": fairness(snapshot),
+        **({"notes": "; ".join(snapshot.setup.notes)} if snapshot.setup.notes else {}),
         "methods": ", ".join(entry.text() for entry in snapshot.entries),
         "state": f"{snapshot.state}, {snapshot.end:,} pairs each",
         "link": link_here(comparison.to_query()),
