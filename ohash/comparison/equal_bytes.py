@@ -131,4 +131,4 @@ def random_remark(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     each = [score_per_query(code.each, code.queries) for code in codes if code.each]
     if not each or not math.isfinite(chance) or any(np.nanmean(one) - half_width(one) > chance for one in each):
         return ""
-    return "No code here can be told apart from a random order"
+    return f"By {snapshot.truth_label} no code here can be told apart from a random order"

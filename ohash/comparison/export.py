@@ -57,7 +57,7 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
                 f"{truth}_minus_first_seed_spread": math.nan if to_first is None else to_first.spread,
                 f"{truth}_minus_floats": math.nan if to_floats is None else to_floats.difference,
                 f"{truth}_minus_floats_half": _half_width(to_floats),
-                "features": snapshot.comparison.features_of(snapshot.entries[at]).in_metric(snapshot.setup.metric).text,
+                "features": snapshot.features_text(at),
                 "recall_10": snapshot.score(at, "recall_10"),
                 "recall_10_of_features": snapshot.ceiling(at),
                 **{f"recall_10_reranked_{c}": snapshot.reranked(at, c) for c in RERANKED[1:]},

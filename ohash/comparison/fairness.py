@@ -1,7 +1,6 @@
 """The fairness line under every chart of a comparison: what each method was given, one phrase per topic."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from ohash.comparison.results import ComparisonSnapshot
 
@@ -16,15 +15,10 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     def bits(at: int) -> str:
         return str(snapshot.bits(at) or "–")
 
-    def features(at: int) -> str:
-        asked, warm_up = snapshot.comparison.features_of(snapshot.entries[at]), snapshot.setup.warm_up
-        given = replace(asked, m=min(asked.m, warm_up)) if warm_up else asked  # few points are few anchors
-        return given.in_metric(snapshot.setup.metric).text
-
     def declared(at: int) -> bool:
         return snapshot.entries[at].spec.features == "kernel" and snapshot.comparison.options.maps == "suits"
 
-    topics = {"total bits": bits, "supervision": snapshot.supervision, "features": features}
+    topics = {"total bits": bits, "supervision": snapshot.supervision, "features": snapshot.features_text}
     parts = [f"{topic}: {_group(entries, value, snapshot)}" for topic, value in topics.items()]
     without = [snapshot.names[at] for at in entries if declared(at) and snapshot.comparison.features.kernel == "none"]
     if without:

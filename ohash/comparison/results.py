@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +159,12 @@ class ComparisonSnapshot:
     def supervision(self, entry: int) -> str:
         """What a method was given here: "none", "pairs" or "labels"."""
         return self.entries[entry].spec.supervision_by(self.setup.similar_by)
+
+    def features_text(self, entry: int) -> str:
+        """The features that a method works on here; few points are few anchors."""
+        features, points = self.comparison.features_of(self.entries[entry]), self.setup.warm_up
+        given = replace(features, m=min(features.m, points)) if points else features
+        return given.in_metric(self.setup.metric).text
 
     def results_of(self, entry: int) -> list[MethodResult]:
         """The judged results of a method: of the ended seeds, or else what there is of the first; no failed runs."""

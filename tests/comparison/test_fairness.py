@@ -59,6 +59,7 @@ def test_the_fairness_line_counts_the_anchors_that_there_are():
     own = Dataset.from_arrays(np.random.default_rng(0).normal(size=(20, 6)))
     now = compare(own, ["oh", "itq"], pairs=100, bits=8, sweep=False, seeds=(0,))
     assert "RBF, 18 anchors (OH)" in fairness(now) and "· 1 test query, 1 seed" in fairness(now)
+    assert [row["features"] for row in result_rows(now)[:1]] == ["RBF, 18 anchors"]
     assert "RBF, 18 anchors (OH)" in fairness(compare(now.comparison.with_values(methods=("itq", "oh")), data=own))
 
 

@@ -290,7 +290,7 @@ def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     text = sentences(now)["To follow your labels"]
     assert re.search(r"is highest, mAP \.\d+ \(chance \.255\)[;.] ", text) and "hit@10" not in text
     assert "is best" not in text, "what a random order may be is no best"
-    remark = "No code here can be told apart from a random order."
+    remark = "By mAP no code here can be told apart from a random order."
     assert remark in text
     both = sentences(now)["For both at once"]
     assert both == "only the distance decides, as no code here is seen to follow your labels."
