@@ -4,12 +4,10 @@ Nothing here asks Streamlit for anything but how the session looks at the charts
 drawn where no script runs.
 """
 
-import html
 from collections.abc import Callable
 from functools import partial
 
 from ohash.engine.observer import WINDOW
-from ohash.engine.params import OWN
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
@@ -99,10 +97,8 @@ def _quality(session: Session, now: Snapshot, switches: ChartSwitches) -> Chart:
 
 
 def notes_html(session: Session, now: Snapshot | None, drawings: list[LiveChart]) -> str:
-    """The captions of the charts, the numbers, and what must be known of those of one's own data."""
+    """The captions of the charts, and the numbers."""
     numbers = "" if now is None or session.present else numbers_html(now)
-    if numbers and now is not None and now.params.dataset == OWN:  # of the others, Data tells it
-        numbers += "".join(f"<p><small>note: {html.escape(note)}</small></p>" for note in now.notes)
     return f'<div class="ohash-notes">{"".join(drawing.note for drawing in drawings)}{numbers}</div>'
 
 

@@ -5,6 +5,7 @@ import math
 
 from ohash.engine.judge import CLICKS
 from ohash.engine.narrative import amount, change_text, truth_of
+from ohash.engine.params import OWN
 from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -33,7 +34,7 @@ def numbers_html(now: Snapshot) -> str:
         _entry("pairs per CPU second", _speed(now)),
         _entry("trained on the database", _trained_on_database(now)),
     ]
-    return f'<div class="ohash-numbers">{"".join(entries)}{_interval(now)}</div>'
+    return f'<div class="ohash-numbers">{"".join(entries)}{_interval(now)}{_notes(now)}</div>'
 
 
 def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
@@ -92,6 +93,12 @@ def _interval_text(value: float, error: float) -> str:
         return f"± {error:.3f}"
     ends = (f"{end:.3f}" if 0 < end < 1 else f"{end:.0f}" for end in (max(0.0, value - error), min(1.0, value + error)))
     return f"({' to '.join(ends)})"
+
+
+def _notes(now: Snapshot) -> str:
+    """What must be known of numbers of one's own data; of the others, Data tells it."""
+    notes = now.notes if now.params.dataset == OWN else ()
+    return "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
 
 
 def _interval(now: Snapshot) -> str:
