@@ -21,11 +21,7 @@ def progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
     if len(judged):
         column = truth_column(current.checkpoints.judge.name)
         scores = f"  {TRUTH_SCORES[column]} {judged[column][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
-    if (
-        current.spec.consumes == "batch"
-        and current.evaluating
-        and current.training_set.fitted != current.training_set.version()
-    ):
+    if current.spec.consumes == "batch" and current.evaluating and current.training_set.is_worth_a_fit():
         rows = len(current.training_set.rows)
         return f"{pairs}  fitting {current.spec.title} to {rows:,} rows, {100 * fitted:.0f} %{scores}"
     return f"{pairs}  {current.t / max(elapsed, 1e-9):,.0f}/s{scores}"

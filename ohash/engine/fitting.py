@@ -29,6 +29,8 @@ from ohash.runtime.threads import one_blas_thread
 LONG_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 MOST_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
+# A fit to more numbers than this takes seconds, and is worth it again when a fifth more rows have come.
+LARGE, WORTH_A_FIT = 5_000_000, 1.2
 
 # Called with how far a task is, {"share": 0.4}, from another thread.
 OnProgress = Callable[[dict[str, Any]], None]
@@ -82,6 +84,14 @@ class TrainingSet:
         run = self._run
         renewed = int(np.count_nonzero(self.stage == run.stage)) if run.stage else 0
         return len(self.rows), run.stage if run.params.run.fit_to == "all" else 0, renewed
+
+    def is_worth_a_fit(self) -> bool:
+        """Whether there is something new to fit to: of much data much that is new, but at the end of a run."""
+        now, last, run = self.version(), self.fitted, self._run
+        if last is None or now == last:
+            return now != last
+        large = now[0] * run.Z.shape[1] > LARGE and run.t < run.end
+        return not large or now[1:] != last[1:] or now[0] >= WORTH_A_FIT * last[0]
 
     def freeze(self) -> None:
         """The world is about to change: what has been seen stays as it was."""
@@ -199,7 +209,7 @@ class Fitting:
     def refit(self) -> Generator[None, None, OnlineHasher | None]:
         """Fit to the training set if it is new; yields while that happens in a worker, and returns the new hasher."""
         rows = self._training_set.rows
-        if self._training_set.fitted == self._training_set.version():
+        if not self._training_set.is_worth_a_fit():
             return None
         if self._fitter is None or self._seconds_per_row * len(rows) < LONG_SECONDS:
             self.fit_here()

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import Future
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -64,6 +65,20 @@ def test_no_fit_when_nothing_new_has_arrived(monkeypatch):
     going, counted = fits_of(monkeypatch, batch(pairs=20_000))
     assert counted == sorted(set(counted)), "each time there were more rows"
     assert counted[-1] == going.seen.sum() and len(counted) < len(going.schedule)
+
+
+def test_much_data_is_fitted_again_when_a_fifth_more_has_come_and_at_the_end(monkeypatch):
+    everything, at_each = fits_of(monkeypatch, batch(pairs=2_000))
+    monkeypatch.setattr(fitting, "LARGE", 0)
+    going, counted = fits_of(monkeypatch, batch(pairs=2_000))
+    *before, end = counted
+    assert end == at_each[-1] == going.seen.sum() and 2 < len(counted) < len(at_each)
+    assert all(later >= fitting.WORTH_A_FIT * one for one, later in pairwise(before))
+    assert bits_of(going) == bits_of(everything), "the end is the same"
+
+
+def bits_of(run):
+    return run.hasher.encode(run.Z).tobytes()
 
 
 def test_a_drift_of_the_features_is_something_new(monkeypatch):
