@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 Option = dict[str, Any]
-WIDTHS = (1040, 930, 830, 740, 660, 600, 560, 529, 499, 479, 459, 439, 400, 350, 310, 280, 250, 220)
+WIDTHS = (1040, 930, 830, 740, 640, 560, 499, 440, 390, 350, 310, 280, 250)
 MIN_WIDTH = 200
 FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
