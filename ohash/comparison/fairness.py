@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from ohash.comparison.results import ComparisonSnapshot
+from ohash.engine.fitting import is_large
 
 
 def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
@@ -26,8 +27,10 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     parts.append(f"database {'seen' if snapshot.setup.database_seen else 'not seen'} in training")
     batch = [snapshot.names[at] for at in entries if snapshot.entries[at].spec.consumes == "batch"]
     if batch:
-        all_points = snapshot.comparison.run.fit_to == "all"
-        parts.append(f"{', '.join(batch)} fitted to {'all points' if all_points else 'the points so far'}")
+        to = "all points" if snapshot.comparison.run.fit_to == "all" else "the points so far"
+        if to != "all points" and is_large(snapshot.setup.n, snapshot.setup.d):
+            to += ", again when a fifth more have come"
+        parts.append(f"{', '.join(batch)} fitted to {to}")
     parts += _drift(snapshot)
     n = len(snapshot.comparison.seeds)
     seeds = f"the first of {n} seeds" if first_seed and n > 1 else f"{n} seed{'s' * (n > 1)}"

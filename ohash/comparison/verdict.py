@@ -7,7 +7,6 @@ the best that learns online, and what the difference costs. A difference comes w
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ohash.comparison.equal_bytes import (
     Code,
@@ -22,16 +21,20 @@ from ohash.comparison.equal_bytes import (
     truth_gap,
 )
 from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
-from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
-from ohash.engine.judge import RERANKED
+from ohash.comparison.results import ComparisonSnapshot, supervision_text
+from ohash.comparison.sentences import (
+    DISTANCES,
+    Sentence,
+    first_seed_note,
+    float_bytes,
+    methods_by_supervision,
+    truth_name,
+)
+from ohash.comparison.smallest_code import smallest_code
 from ohash.engine.narrative import amount, join_names
 from ohash.models.base import BY_LABEL
 from ohash.number_formats import percent
 
-# A code "finds the neighbours" at this recall@10.
-TARGET_RECALL = 0.9
-# Re-ranking more than this share of the database proves nothing about the codes.
-MOST_RERANKED = 0.02
 # Codes of another length are mentioned if they gain so much, or this share of a small score.
 WORTH, WORTH_SHARE = 0.01, 0.1
 # Features whose exact search finds fewer of the neighbours than this are remarked on.
@@ -39,20 +42,7 @@ LOSSLESS = 0.99
 MOST_NAMED = 3  # codes in a title
 SAME_SHARE = 0.03  # of the best score: a smaller difference decides nothing
 AHEAD, INDISTINGUISHABLE, BEHIND = "ahead of", "not distinguishable from", "behind"
-DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
-TRUTHS = {
-    "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
-    "clicks": "your clicks", "pairs": "your pairs",
-}  # fmt: skip
 ONLINE = ("pairs", "points", "chunks")
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence of a verdict and its topic."""
-
-    topic: str
-    text: str
 
 
 def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
@@ -60,7 +50,7 @@ def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     if not snapshot.judged or (not snapshot.ended_seeds and _some_have_not_begun(snapshot)):
         return []
     sentences = (
-        _best_for_truth(snapshot), _best_for_distance(snapshot), _best_for_both(snapshot), _compression(snapshot),
+        _best_for_truth(snapshot), _best_for_distance(snapshot), _best_for_both(snapshot), smallest_code(snapshot),
         _one_by_one(snapshot), _below_start(snapshot), _not_compared(snapshot),
     )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
@@ -99,20 +89,6 @@ def _not_compared(snapshot: ComparisonSnapshot) -> Sentence | None:
 def _with_seeds(text: str, snapshot: ComparisonSnapshot) -> str:
     """The text and how many seeds it rests on: in brackets, unless it ends with some."""
     return f"{text}; {snapshot.seeds_text}" if text.endswith(")") else f"{text} ({snapshot.seeds_text})"
-
-
-def truth_name(snapshot: ComparisonSnapshot) -> str:
-    """What decides relevance in this comparison: labels, tracks, neighbours, clicks or pairs."""
-    return TRUTHS.get(snapshot.setup.similar_by, "your pairs")
-
-
-def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
-    """Methods with a score by supervision, best first; references are left out."""
-    groups: dict[str, list[int]] = {}
-    for at in sorted(snapshot.judged, key=lambda at: -snapshot.score(at, snapshot.truth_column)):
-        if not snapshot.entries[at].spec.reference:
-            groups.setdefault(snapshot.supervision(at), []).append(at)
-    return groups
 
 
 # -- the best code at equal bytes ----------------------------------------------------------------------------------
@@ -352,16 +328,12 @@ def _against_floats(floats: Gap | None) -> str:
 
 def _about_floats(snapshot: ComparisonSnapshot) -> str:
     """What exact search is, and why it does not reach 1."""
-    distance, size = DISTANCES[snapshot.setup.metric], f"{_float_bytes(snapshot):,} bytes each"
+    distance, size = DISTANCES[snapshot.setup.metric], f"{float_bytes(snapshot):,} bytes each"
     text = f"That is the order by {distance} of the vectors themselves, uncompressed, {size}"
     if snapshot.setup.similar_by in ("metric", "topk"):
         both_ways = "an item is also relevant if the query is among its own nearest, which that order does not show"
         return f"{text}; {both_ways}" if snapshot.floats < LOSSLESS else text
     return f"{text}, and has learnt nothing from {truth_name(snapshot)}"
-
-
-def _float_bytes(snapshot: ComparisonSnapshot) -> int:
-    return 4 * snapshot.setup.d
 
 
 def _learns_online(snapshot: ComparisonSnapshot, code: Code) -> bool:
@@ -403,67 +375,7 @@ def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
     if longest.truth < best.truth + min(WORTH, WORTH_SHARE * best.truth):
         return ""
     method = snapshot.names[longest.entry]  # sentences about others may stand in between
-    return f" At {longest.bits} bits{_first_seed_note(snapshot)} {method} reaches {score_text(longest.truth)}."
-
-
-def _first_seed_note(snapshot: ComparisonSnapshot) -> str:
-    """Codes of other lengths are learnt with the first seed only."""
-    return ", with the first seed," if len(snapshot.comparison.seeds) > 1 else ""
-
-
-# -- agreement with the original distance --------------------------------------------------------------------------
-
-
-def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
-    """The smallest unsupervised code that finds the neighbours, with the least re-ranking."""
-    candidates = [
-        (one.bytes, c, -one.reranked[c], one)
-        for one in _codes(snapshot)
-        for c in RERANKED
-        if (c == 1 or 10 * c <= MOST_RERANKED * snapshot.setup.database)
-        and math.isfinite(one.reranked.get(c, math.nan))
-    ]
-    if not candidates:
-        return None
-    topic = f"The smallest code for {DISTANCES[snapshot.setup.metric]}"
-    enough = [row for row in candidates if -row[2] >= TARGET_RECALL]
-    size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(candidates, key=lambda row: row[2])
-    reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
-    floats = _float_bytes(snapshot)
-    ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
-    text = (
-        f"{snapshot.names[best.entry]} at {amount(best.bits, 'bit')} {reranking}{_first_seed_note(snapshot)} finds "
-        f"{percent(-recall)} of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
-    )
-    if c > 1:
-        text += ", which must be kept for re-ranking"
-    most = max(row[1] for row in candidates)
-    if not enough:
-        text += f"; no unsupervised code here reaches {percent(TARGET_RECALL)} {_with_at_most(most, snapshot)}"
-    return Sentence(topic, f"{text}.")
-
-
-def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
-    """How much re-ranking was allowed, and why not more."""
-    allowed = f"with at most {most} × re-ranking" if most > 1 else "without re-ranking"
-    beyond = next((c for c in RERANKED if c > most), None)
-    if beyond is None:
-        return allowed
-    return f"{allowed} ({beyond} × would re-rank {percent(10 * beyond / max(1, snapshot.setup.database))} of the items)"
-
-
-def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
-    """Every code of an unsupervised method that was judged at the end of its run."""
-    unsupervised = methods_by_supervision(snapshot).get("none", [])
-    swept = [one for one in snapshot.lengths if one.entry in unsupervised]
-    lengths = {(one.entry, one.bits) for one in swept}
-    for at in unsupervised:
-        result = snapshot.results_of(at)[0]
-        if result.reranked and (at, result.bits) not in lengths and result.record is not None:
-            column = snapshot.truth_column
-            scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
-            swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.reranked))
-    return swept
+    return f" At {longest.bits} bits{first_seed_note(snapshot)} {method} reaches {score_text(longest.truth)}."
 
 
 # -- formatting ----------------------------------------------------------------------------------------------------

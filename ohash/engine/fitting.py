@@ -36,6 +36,11 @@ LARGE, WORTH_A_FIT = 5_000_000, 1.2
 OnProgress = Callable[[dict[str, Any]], None]
 
 
+def is_large(rows: int, columns: int) -> bool:
+    """Whether a fit to so many numbers waits until a fifth more rows have come."""
+    return rows * columns > LARGE
+
+
 class TrainingSet:
     """The rows seen by one run, each with its vector and label as it looked when it was seen last.
 
@@ -90,8 +95,8 @@ class TrainingSet:
         now, last, run = self.version(), self.fitted, self._run
         if last is None or now == last:
             return now != last
-        large = now[0] * run.Z.shape[1] > LARGE and run.t < run.end
-        return not large or now[1:] != last[1:] or now[0] >= WORTH_A_FIT * last[0]
+        waits = is_large(now[0], run.Z.shape[1]) and run.t < run.end
+        return not waits or now[1:] != last[1:] or now[0] >= WORTH_A_FIT * last[0]
 
     def freeze(self) -> None:
         """The world is about to change: what has been seen stays as it was."""

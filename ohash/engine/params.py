@@ -57,7 +57,8 @@ class RunParams(Parameters):
     )  # fmt: skip
     fit_to: str = param(
         "arrived", symbol="", title="batch methods are fitted to", choices=("arrived", "all"),
-        help="What a batch method is fitted to at a checkpoint: the points seen so far, or all of them.",
+        help="What a batch method is fitted to at a checkpoint: the points seen so far (of many, once a "
+        "fifth more have come), or all of them.",
     )  # fmt: skip
     judged_by: str = param(
         "validation", symbol="", title="evaluated on", choices=QUERIES,

@@ -17,7 +17,8 @@ from ohash.comparison.equal_bytes import budget, is_significant, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import leaders_text, methods_by_supervision, truth_name
+from ohash.comparison.sentences import methods_by_supervision, truth_name
+from ohash.comparison.verdict import leaders_text
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
 from ohash.plots import theme

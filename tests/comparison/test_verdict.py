@@ -13,7 +13,8 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import declines, gap, scores_by_seed
 from ohash.comparison.params import LABEL_METHODS, build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
-from ohash.comparison.verdict import leaders_text, methods_by_supervision, verdict
+from ohash.comparison.sentences import methods_by_supervision
+from ohash.comparison.verdict import leaders_text, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
 from ohash.ui.compare.cards import progress, results_html

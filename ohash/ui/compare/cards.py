@@ -10,7 +10,8 @@ from ohash.comparison.costs import SCANNED_ITEMS, Cost
 from ohash.comparison.export import TRUTH_COLUMNS, UNSUPERVISED, result_rows
 from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
-from ohash.comparison.verdict import TARGET_RECALL, Sentence
+from ohash.comparison.sentences import Sentence
+from ohash.comparison.smallest_code import TARGET_RECALL
 from ohash.engine.judge import RERANKED
 from ohash.plots.compare import roles
 from ohash.plots.live.scores import SCORES
