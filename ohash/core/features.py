@@ -270,18 +270,19 @@ def _first_distinct(X: Numbers, points: Rows, wanted: int) -> tuple[npt.NDArray[
     """The first `wanted` rows of X, in the order of `points`, with distinct values; and how many points that took."""
     rows: list[int] = []
     values: set[bytes] = set()
-    seen_rows: set[int] = set()
+    seen: set[int] = set()
     for start in range(0, len(points), POINTS_PER_BLOCK):
-        block = points[start : start + POINTS_PER_BLOCK]
-        vectors = gather(X, block) + 0  # turns -0.0 into 0.0
-        for seen, (row, vector) in enumerate(zip(block.tolist(), vectors, strict=True), start=start + 1):
-            if row in seen_rows:
-                continue
-            seen_rows.add(row)
+        new = []  # places of the rows that were not seen before
+        for at, row in enumerate(points[start : start + POINTS_PER_BLOCK].tolist(), start):
+            if row not in seen:
+                seen.add(row)
+                new.append(at)
+        vectors = gather(X, points[new]) + 0  # turns -0.0 into 0.0
+        for at, vector in zip(new, vectors, strict=True):
             value = vector.tobytes()
             if value not in values:
                 values.add(value)
-                rows.append(row)
+                rows.append(int(points[at]))
                 if len(rows) == wanted:
-                    return np.array(rows, np.int64), seen
+                    return np.array(rows, np.int64), at + 1
     return np.array(rows, np.int64), len(points)

@@ -36,7 +36,7 @@ class Hired:
 @pytest.fixture
 def hired(monkeypatch):
     monkeypatch.setattr(warm_up, "Worker", Hired)
-    monkeypatch.setattr(warm_up, "_tried", False)
+    monkeypatch.setattr(warm_up, "_ready", False)
     monkeypatch.setattr(Hired, "asked", [], raising=False)
     monkeypatch.setattr(kernel_cache, "is_cold", lambda: True)
     return Hired

@@ -17,7 +17,7 @@ from ohash.runtime.worker import TaskError, Worker, WorkerDiedError
 
 FEW_PAIRS = 300
 _one_at_a_time = threading.Lock()
-_tried = False
+_ready = False
 
 
 def warm_up() -> None:
@@ -39,11 +39,13 @@ def compile_in_worker() -> None:
 
     If it cannot, they are compiled here.
     """
-    global _tried  # noqa: PLW0603
+    global _ready  # noqa: PLW0603
     with _one_at_a_time:
-        if _tried or not kernel_cache.is_cold():
+        if _ready:
             return
-        _tried = True
+        _ready = True
+        if not kernel_cache.is_cold():
+            return
         params = PRESETS[0].params().with_values(pairs=FEW_PAIRS)
         with suppress(OSError, ValueError, TaskError, WorkerDiedError), Worker() as worker:
             worker.call(name_of(run), {"params": params.to_json()})
