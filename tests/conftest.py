@@ -1,4 +1,4 @@
-"""No test touches the store or the environment of the person who runs it, and what is made once is made once."""
+"""How tests are collected and run, and what many of them share; `isolation` keeps them off the user's own store."""
 
 import gc
 import os
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ohash.models import registry
-from ohash.runtime.files import HOME
+from tests import isolation
 from tests.plugin_registry import forget_plugins
 
 # How long an example takes tells of the machine and its load, not of the code.
@@ -58,18 +58,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def own_home(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(HOME, str(tmp_path_factory.mktemp("home")))
-        yield
-
-
-@pytest.fixture(autouse=True)
-def own_environment():
-    """What a command sets, such as the data folder of ``--data``, ends with its test."""
-    with mock.patch.dict(os.environ):
-        yield
+def pytest_configure(config: pytest.Config) -> None:
+    """The README and the examples in docstrings are tests outside this folder, whose fixtures they would not have."""
+    config.pluginmanager.register(isolation)
 
 
 @pytest.fixture

@@ -35,6 +35,11 @@ def test_readme_first_screen_holds_both_commands() -> None:
     assert 'python3 -m pip install -e ".[test]" && python3 -m pytest' in first_screen
 
 
+def test_the_readme_and_the_examples_keep_off_the_users_store(request: pytest.FixtureRequest) -> None:
+    examples = [item for item in request.session.items if isinstance(item, pytest.DoctestItem)]
+    assert all("own_home" in item.fixturenames for item in (*examples, request.node))
+
+
 def test_readme_commands_exist() -> None:
     from ohash.cli.main import commands
 
