@@ -106,8 +106,7 @@ def band(one: Series, axis: Axis) -> tuple[Values, Values]:
 class Mark:
     """A reference line: `at` on the x axis (upright) or on the y axis (level).
 
-    The label of an upright line stands above the plot; that of a level one in the margin beside it, or inside the plot
-    at its `place` and on the given `side` of it.
+    The label of an upright line stands above the plot, that of a level one in the margin beside it.
     """
 
     at: float
@@ -115,8 +114,6 @@ class Mark:
     axis: Literal["x", "y"] = "x"
     role: str = "reference"
     dash: Dash = "solid"
-    place: Literal["start", "end", "beside"] = "end"
-    side: Literal["above", "below"] = "above"
 
 
 @dataclass(frozen=True, eq=False)

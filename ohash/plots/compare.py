@@ -62,7 +62,7 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
             drawn.append(_curve(snapshot, at, ended, metric, over, role, x.hi))
     lines = [*_drift_marks(snapshot)] if over == "pairs" else []
     if metric == snapshot.truth_column and math.isfinite(snapshot.floats):
-        lines.append(_reference(snapshot.floats, drawn))
+        lines.append(_reference(snapshot.floats))
     levels = np.array([line.at for line in lines if line.axis == "y"])
     lo, hi = limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -117,7 +117,7 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
     lines = []
     floats = snapshot.references[0].mean(metric) if snapshot.references else math.nan  # of the first seed, as the rest
     if math.isfinite(floats):
-        lines.append(_reference(floats, drawn))
+        lines.append(_reference(floats))
     lo, hi = limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn and not snapshot.comparison.options.sweep:
@@ -366,13 +366,9 @@ def limits(*parts: Floats) -> tuple[float, float]:
     return share_limits(*parts)
 
 
-def _reference(level: float, drawn: list[Series]) -> Mark:
-    """The line of the float vectors, its label on the side where fewer curves begin."""
-    starts = [float(one.y[0]) - level for one in drawn if one.label and len(one.y)]
-    above = min((gap for gap in starts if gap >= 0), default=1.0)
-    below = min((-gap for gap in starts if gap < 0), default=1.0)
-    label = f"float vectors {_share(level)}"
-    return Mark(level, label, "y", place="start", side="above" if above >= below else "below")
+def _reference(level: float) -> Mark:
+    """The line of the float vectors."""
+    return Mark(level, f"float vectors {_share(level)}", "y")
 
 
 def name_few(drawn: list[Series], named: Sequence[str]) -> tuple[list[Series], str]:

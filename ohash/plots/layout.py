@@ -149,7 +149,7 @@ class SideLabel:
 
 def with_labels(chart: Chart) -> list[Series | Mark]:
     """What has a label beside the plot or a point."""
-    beside = [mark for mark in chart.marks if mark.label and mark.place == "beside"]
+    beside = [mark for mark in chart.marks if mark.label and mark.axis == "y"]
     return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
 
 

@@ -152,7 +152,7 @@ def counter_example(step: PairStep, C: float | None = None) -> Chart:
         Series("with the loss clipped at 0", values, corrected, role="right", dash="dashed"),
     )
     marks = (
-        Mark(step.R, f"R = {step.R:g}", axis="y", role="threshold", place="beside"),
+        Mark(step.R, f"R = {step.R:g}", axis="y", role="threshold"),
         Mark(at, f"C = {at:.3g}", role="cap"),
     )
     return Chart(title, Axis("C"), Axis("right side"), series, marks, alt=f"{title}. Two curves over C.")

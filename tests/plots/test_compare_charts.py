@@ -225,11 +225,11 @@ def test_among_lines_the_names_of_points_lie_on_no_point_no_level_and_no_name(wi
     lines = {"OH": 0.5, "ITQ": 0.505}
     series = [Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in points.items()]
     series += [Series(name, np.array([16.0, 256.0]), np.array([0.3, y]), label=name) for name, y in lines.items()]
-    level = Mark(0.7, "float vectors .70", "y", place="start")
+    level = Mark(0.7, "float vectors .70", "y")
     chart = Chart("t", Axis("x", "log", lo=10, hi=1000), Axis("y", lo=0, hi=1), tuple(series), (level,))
     height, size = 200, 11
     labels = layout.labels(chart, width, height, size)
-    assert [one.of.label for one in labels] == [*points, *lines]
+    assert [one.of.label for one in labels] == [*points, *lines, level.label]
     spots = [(layout.position(x, 10, 1000, "log") * width, y * height) for x, y in points.values()]
     texts = []
     for one in labels:

@@ -199,7 +199,7 @@ def test_dark_svg_has_dark_ground_and_light_ink():
 def test_svg_escapes_and_draws_every_kind():
     x = np.arange(1.0, 5.0)
     kinds = [Series(f"<{kind}> & co", x, x, kind=kind) for kind in ("line", "step", "hold", "bar", "area", "points")]
-    marks = (Mark(2, "a < b"), Mark(3, "level & more", "y", place="start", side="below"))
+    marks = (Mark(2, "a < b"), Mark(3, "level & more", "y"))
     chart = Chart('A "title" & <more>', Axis("x"), Axis("y", lo=0), tuple(kinds), marks)
     root = ET.fromstring(to_svg(chart, width=180, height=90, size=9))
     ns = "{http://www.w3.org/2000/svg}"

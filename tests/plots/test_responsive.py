@@ -133,7 +133,7 @@ def test_on_the_stage_type_is_readable_from_the_back_and_titles_are_whole() -> N
 
 
 def test_leaving_the_full_screen_sets_back_what_it_enlarged() -> None:
-    many = replace(chart(), marks=(Mark(3, "β = 0.6"), Mark(5, "start", "y", place="beside")))
+    many = replace(chart(), marks=(Mark(3, "β = 0.6"), Mark(5, "start", "y")))
     drawn = option(many, height=178, width=340, size=11, title=True, title_lines=2)
     usual, *_, full = drawn["media"]
     assert usual["query"]["maxHeight"] == full["query"]["minHeight"] - 1, "one of them holds at any height"

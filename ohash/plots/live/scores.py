@@ -107,11 +107,11 @@ def quality(
     start = first(y)
     if metric != "auc" and math.isfinite(start):
         name = "LSH start" if "cum_R" in now.columns else "start"
-        lines.append(Mark(start, f"{name} {formats.share(start)}", "y", "start", "dashed", place="beside"))
+        lines.append(Mark(start, f"{name} {formats.share(start)}", "y", "start", "dashed"))
     if reference is None and metric == "map":
         reference = now.numbers.get("map_float")
     if reference is not None and math.isfinite(reference):
-        lines.append(Mark(reference, f"float {formats.share(reference)}", "y", "reference", place="beside"))
+        lines.append(Mark(reference, f"float {formats.share(reference)}", "y", "reference"))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     bands = [edge for one in scaled for edge in _edges(one)]
     lo, hi = share_limits(*(series.y for series in scaled), *bands, *levels)

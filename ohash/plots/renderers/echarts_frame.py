@@ -127,7 +127,7 @@ def marks_option(chart: Chart, frame: Frame, beside: list[layout.SideLabel], dar
     moved = {id(one.of): one.up for one in beside}
     for mark in chart.marks:
         if mark.axis == "y":
-            label = _label_beside(mark, frame, moved) if id(mark) in moved else _level_label(mark, chart, frame)
+            label = _label_beside(mark, frame, moved) if id(mark) in moved else {"show": False}
             lines.append(_line(mark, {"yAxis": _height(mark.at, chart.y)}, label, dark))
     style = {"color": ground.faint, "fontSize": frame.size}
     halo = {"textBorderColor": ground.background, "textBorderWidth": 3}
@@ -157,16 +157,6 @@ def _height(value: float, axis: Axis) -> float:
 def _label_beside(mark: Mark, frame: Frame, moved: dict[int, float]) -> Option:
     words = layout.truncate(mark.label, frame.right - 9, frame.size)
     return {"show": True, "position": "end", "formatter": words, "distance": 6, "offset": [0, -moved[id(mark)]]}
-
-
-def _level_label(mark: Mark, chart: Chart, frame: Frame) -> Option:
-    """On the side that the mark asks for, if the plot has room there."""
-    lo, hi = frame.y
-    below = layout.position(mark.at, lo, hi, chart.y.scale) * frame.plot
-    room = frame.size + 7
-    above = (mark.side == "above" and frame.plot - below > room) or below <= room
-    where = f"inside{mark.place.title()}{'Top' if above else 'Bottom'}"
-    return {"show": bool(mark.label), "position": where, "formatter": mark.label, "distance": [4, 3 if above else 6]}
 
 
 def _line(mark: Mark, at: Option, label: Option, dark: bool) -> Option:

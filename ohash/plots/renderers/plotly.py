@@ -243,9 +243,6 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool, width: float) -> int:
         if mark.axis == "y":
             across = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": mark.at, "y1": mark.at}
             _add_line(fig, mark, dark, across)
-            if mark.place != "beside":
-                place = {"textposition": mark.place, "yanchor": "bottom" if mark.side == "above" else "top"}
-                fig.layout.shapes[-1].update(label={"text": html.escape(mark.label), "font": font, **place})
     return lanes
 
 

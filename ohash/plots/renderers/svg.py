@@ -188,15 +188,8 @@ class _Figure:
                 parts.append(_text(placed.label, x, y, f'text-anchor="{anchor}" fill="{self.ground.faint}"'))
         for mark in self.chart.marks:
             if mark.axis == "y":
-                y, start = self._y(mark.at), mark.place == "start"
+                y = self._y(mark.at)
                 parts.append(self._rule(mark, self.left, y, self.right, y))
-                if mark.place == "beside":
-                    continue
-                above = (mark.side == "above" and y - self.top > self.size) or self.bottom - y < 1.3 * self.size
-                where = (self.left + 2 if start else self.right - 2, y + (-0.35 if above else 1.05) * self.size)
-                halo = f'stroke="{self.ground.background}" stroke-width="2" paint-order="stroke"'
-                anchor = "start" if start else "end"
-                parts.append(_text(mark.label, *where, f'text-anchor="{anchor}" fill="{self.ground.faint}" {halo}'))
         return parts
 
     def _labels(self) -> list[str]:
