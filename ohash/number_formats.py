@@ -19,6 +19,15 @@ def share(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
+def change(value: float) -> str:
+    """The change of a share, with its sign.
+
+    >>> change(0.07), change(-0.125), change(0.0)
+    ('+.07', '-.12', '+.00')
+    """
+    return f"{value:+.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:+.2f}"
+
+
 def percent(part: float) -> str:
     """A share in per cent.
 

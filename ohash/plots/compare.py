@@ -147,22 +147,25 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     means = {name: float(np.nanmean(each)) for name, each in gains.items()}
     most = max(means, key=lambda name: means[name])
     if most not in certain or means[most] <= 0:
-        return f"No gain in {score} by more bits can be told from chance: at most {means[most]:+.2f}"
+        return f"No gain in {score} by more bits can be told from chance: at most {formats.change(means[most])}"
     equals = [
         name
         for name in gains
         if name == most or not is_significant(_first_seed_gap(snapshot, gains[most], gains[name]))
     ]
     if len(equals) == 1:
-        return f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip() + f": {score} {means[most]:+.2f}"
+        return (
+            f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip()
+            + f": {score} {formats.change(means[most])}"
+        )
     least = min(means[name] for name in equals)
-    gained = " to ".join(dict.fromkeys(f"{value:+.2f}" for value in (least, means[most])))
+    gained = " to ".join(dict.fromkeys(formats.change(value) for value in (least, means[most])))
     every = len(equals) == len(gains)
     who = "all methods" if every and len(gains) == len(snapshot.names) else join_names(equals)
     if means[most] - least <= ALIKE:
-        how = " alike" if every else " most, and about equally"
+        how = " about equally" if every else " most, and about equally"
     else:
-        how = ", and which most cannot be told" if every else " most, and which of them more cannot be told"
+        how = " (in no clear order)" if every else " most (in no clear order)"
     return f"More bits help {who}{how}: {score} {gained}"
 
 

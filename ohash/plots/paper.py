@@ -196,7 +196,7 @@ def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     title = f"{setting.title}: mAP on test queries of new {name}"
     if gains:
         most = max(gains, key=lambda method: abs(gains[method]))
-        title += f"; their arrival changes {variant_title(most)} most, {gains[most]:+.2f}"
+        title += f"; their arrival changes {variant_title(most)} most, {formats.change(gains[most])}"
     note = f" Only queries of {name} that arrive after {BEFORE_NEW:,} pairs."
     return _share_chart(title, figure, curves, note, recorded=recorded)
 
