@@ -22,7 +22,7 @@ from ohash.runtime.threads import in_parallel
 SHRINKAGES = (0.05, 0.3)
 CLICKS_PER_BLOCK = 16_384
 CHOICE_DOCS = 20_000  # searched to choose parameters, and the answers
-MOST_DOCS = 50_000  # that the covariance of the documents is taken from
+MAX_DOCS = 50_000  # that the covariance of the documents is taken from
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def fit_adapters(log: ClickLog, query: Rows, doc: Rows, about: tuple[Matrix, Mat
     noise = np.zeros((d, d))
     for part in in_parallel(spread, range(0, len(query), CLICKS_PER_BLOCK)):
         noise += part
-    some_docs = log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, MOST_DOCS)).astype(np.int64)] - doc_mean
+    some_docs = log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, MAX_DOCS)).astype(np.int64)] - doc_mean
     T = (some_docs.T @ some_docs).astype(np.float64) / len(some_docs)
     scale = 2 * np.trace(T) / d or 1.0
     C = (noise + d * scale * np.eye(d)) / (len(query) + d)  # begins with d clicks of pure noise, as click whitening

@@ -22,10 +22,10 @@ from ohash.core.rows import is_memory_mapped, stack_rows
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.pair_list import group_partners
 
-LEAST_CLICKS = 10
+MIN_CLICKS = 10
 LAST = 8  # tenths of the clicks that are learnt in the last split; each earlier split learns a tenth less
-LEAST_LEARNT = 0.5  # of the earlier clicks are learnt; fewer queries ask if they would hold back more
-LEAST_ASKED = 20  # queries
+MIN_LEARNT_SHARE = 0.5  # of the earlier clicks are learnt; fewer queries ask if they would hold back more
+MIN_QUERIES = 20  # queries
 LABEL_PAIRS = 50_000  # drawn from labels per split, at most
 Matrix = npt.NDArray[np.float32]
 
@@ -154,8 +154,8 @@ def click_log(dataset: Dataset) -> ClickLog:
     order = np.arange(len(pairs)) if pairs.time is None else np.argsort(pairs.time, kind="stable")
     clicked = order if pairs.s is None else order[pairs.s[order] == 1]
     query, doc = np.asarray(pairs.i[clicked], np.int64), np.asarray(pairs.j[clicked], np.int64)
-    if len(query) < LEAST_CLICKS:
-        raise ValueError(f"advice needs at least {LEAST_CLICKS} clicks, got {len(query)}")
+    if len(query) < MIN_CLICKS:
+        raise ValueError(f"advice needs at least {MIN_CLICKS} clicks, got {len(query)}")
     return ClickLog(dataset.title, X, n_docs, query, doc, dataset.metric, timed=pairs.time is not None)
 
 
@@ -182,11 +182,11 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
         learnt = ~np.isin(query, held)
         if log.one_sided:
             learnt &= ~np.isin(doc, held)
-        if learnt.sum() >= max(LEAST_LEARNT * len(query), 1):
+        if learnt.sum() >= max(MIN_LEARNT_SHARE * len(query), 1):
             return Split(number, query[learnt], doc[learnt], validation, test)
-        if queries <= LEAST_ASKED:  # too few queries to hold any back
+        if queries <= MIN_QUERIES:  # too few queries to hold any back
             return Split(number, query, doc, validation, test, apart=False)
-        queries = max(LEAST_ASKED, queries // 2)
+        queries = max(MIN_QUERIES, queries // 2)
 
 
 def _ask(

@@ -21,8 +21,8 @@ from ohash.models.quantizers.turboquant import TurboQuant
 Kind = Literal["reference", "free", "learnt"]
 Made = Generator[float, None, Coder]
 SAMPLE = 20_000  # documents that means, ranges and centroids are taken from
-LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MOST_BITS
-MOST_BITS = 512
+LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MAX_BITS
+MAX_BITS = 512
 WHITENED = 128  # bits of click whitening besides one per dimension
 PQ_SAMPLE = 4096
 MODELS = 4  # T of MMOH
@@ -49,8 +49,8 @@ class Contender:
 def contenders(log: ClickLog) -> list[Contender]:
     """All contenders for these data, float vectors first."""
     d, dot = log.d, log.metric == "dot"
-    lengths = sorted({r for r in (*LENGTHS, min(d, MOST_BITS)) if r <= max(d, LENGTHS[0])})
-    main = min(d, MOST_BITS)
+    lengths = sorted({r for r in (*LENGTHS, min(d, MAX_BITS)) if r <= max(d, LENGTHS[0])})
+    main = min(d, MAX_BITS)
     made: list[Contender] = [
         Contender("float", "float32", "reference", 32, lambda _: _now(FloatCoder(log.docs, dot=dot)), first=True),
         Contender(

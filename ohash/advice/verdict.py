@@ -12,7 +12,7 @@ from ohash.advice.results import AdviceSnapshot, paired_difference
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference
 
 Decision = Literal["waiting", "learn", "rotate", "tie"]
-LEAST = 20  # queries, and documents they click, that decide anything
+MIN_ANSWERS = 20  # queries, and documents they click, that decide anything
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,12 @@ def amount(one: Difference) -> str:
 
 
 def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
-    if asked < LEAST:
-        return f"only {asked} {'query has' if asked == 1 else 'queries have'} a later answer, fewer than {LEAST}"
-    if snapshot.source == "clicks" and snapshot.answers < LEAST:
-        return f"later clicks fall on {snapshot.answers} document{'s' * (snapshot.answers != 1)}, fewer than {LEAST}"
+    if asked < MIN_ANSWERS:
+        return f"only {asked} {'query has' if asked == 1 else 'queries have'} a later answer, fewer than {MIN_ANSWERS}"
+    if snapshot.source == "clicks" and snapshot.answers < MIN_ANSWERS:
+        return (
+            f"later clicks fall on {snapshot.answers} document{'s' * (snapshot.answers != 1)}, fewer than {MIN_ANSWERS}"
+        )
     return ""
 
 

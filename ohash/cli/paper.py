@@ -33,7 +33,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES, Omission
-from ohash.paper.provenance import MOST_LISTED, figure_sources, sources, trace_commits
+from ohash.paper.provenance import MAX_LISTED, figure_sources, sources, trace_commits
 from ohash.paper.recorded_results import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.runtime.files import write_file
@@ -200,10 +200,10 @@ def _print_sources(measurements: Measurements, figures: Sequence[Figure]) -> Non
     if origins is None:
         return
     print(textwrap.fill(f"Sources: {origins.text}", 100))
-    for one in origins.differing[:MOST_LISTED]:
+    for one in origins.differing[:MAX_LISTED]:
         print(f"  {one}")
-    if len(origins.differing) > MOST_LISTED:
-        print(f"  and {len(origins.differing) - MOST_LISTED:,} more")
+    if len(origins.differing) > MAX_LISTED:
+        print(f"  and {len(origins.differing) - MAX_LISTED:,} more")
 
 
 def _print_figure(measurements: Measurements, figure: Figure) -> None:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 BAR_SECONDS, BAR_WIDTH = 0.2, 24
 # A line is due after so many seconds, or after this share of the work and at least so many seconds.
-LINE_SECONDS, LINE_SHARE, LEAST_SECONDS = 10.0, 0.1, 1.0
+LINE_SECONDS, LINE_SHARE, MIN_SECONDS = 10.0, 0.1, 1.0
 PATIENCE = 1.0  # work that is over sooner shows no progress
 
 
@@ -54,7 +54,7 @@ class ProgressBar:
 
     def _line_due(self, share: float) -> bool:
         seconds = time.monotonic() - self._time
-        return seconds >= LINE_SECONDS or (seconds >= LEAST_SECONDS and share - self._share >= LINE_SHARE - 1e-9)
+        return seconds >= LINE_SECONDS or (seconds >= MIN_SECONDS and share - self._share >= LINE_SHARE - 1e-9)
 
 
 class RowProgress:

@@ -67,7 +67,7 @@ from ohash.sweeps.saving import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.specification import check_datasets, read_sweep
 from ohash.sweeps.sweep import Sweep
 
-MOST_ERRORS = 10
+MAX_ERRORS = 10
 WIDTH, HEIGHT = 88, 66  # millimetres of an exported figure: one column of a journal
 EXPORTS = (".csv", ".tex", ".bib", ".svg", ".pdf")
 
@@ -233,12 +233,12 @@ def failures(errors: Mapping[str, str]) -> list[str]:
     for key, error in errors.items():
         by_error.setdefault(error, []).append(key)
     lines = []
-    for error, keys in sorted(by_error.items(), key=lambda one: -len(one[1]))[:MOST_ERRORS]:
+    for error, keys in sorted(by_error.items(), key=lambda one: -len(one[1]))[:MAX_ERRORS]:
         some = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
         lines.append(
             f"{len(keys)} cells failed ({some}): {error}" if len(keys) > 1 else f"cell {keys[0]} failed: {error}"
         )
-    more = len(by_error) - MOST_ERRORS
+    more = len(by_error) - MAX_ERRORS
     return lines + (
         [f"and {more} more kinds of errors: `python3 -m ohash runs --state error` lists them"] if more > 0 else []
     )

@@ -36,9 +36,9 @@ from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
-MOST_METHODS = 12
+MAX_METHODS = 12
 SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
-MOST_SEEDS = 5
+MAX_SEEDS = 5
 # Whatever someone needs, a code made for it is among the methods that data are opened with: PQ keeps most of a distance
 # in few bytes, HCOH learns online from labels, and click whitening is a closed form that an online learner must beat.
 DEFAULT_METHODS = ("oh", "itq", "pq", "sign", "rotated", "lsh")
@@ -113,13 +113,13 @@ class Comparison:
 
     def __post_init__(self) -> None:
         """Check the number of methods and seeds, and that every experiment is valid."""
-        if not 1 <= len(self.entries) <= MOST_METHODS:
-            raise ValueError(f"methods must be 1 to {MOST_METHODS}, got {len(self.entries)}; leave some out")
+        if not 1 <= len(self.entries) <= MAX_METHODS:
+            raise ValueError(f"methods must be 1 to {MAX_METHODS}, got {len(self.entries)}; leave some out")
         if len(set(self.entries)) < len(self.entries):
             raise ValueError("methods must differ in name or parameters, got one twice; change or remove one")
         object.__setattr__(self, "seeds", tuple(SEED.convert(seed) for seed in self.seeds))
-        if not 1 <= len(set(self.seeds)) == len(self.seeds) <= MOST_SEEDS:
-            raise ValueError(f"seeds must be 1 to {MOST_SEEDS} different numbers, got {self.seeds}")
+        if not 1 <= len(set(self.seeds)) == len(self.seeds) <= MAX_SEEDS:
+            raise ValueError(f"seeds must be 1 to {MAX_SEEDS} different numbers, got {self.seeds}")
         for entry in self.entries:
             self.experiment(entry)
 
@@ -336,11 +336,11 @@ def format_seeds(seeds: tuple[int, ...]) -> str:
 def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
     if text.strip().isdecimal():  # how many
         many = int(text.strip()[:6])
-        if not 1 <= many <= MOST_SEEDS:
-            problems.append(f"seeds must be 1 to {MOST_SEEDS}, or a list of them as 3,5, got {text[:20]}; using 1")
-        return tuple(range(many)) if 1 <= many <= MOST_SEEDS else (0,)
+        if not 1 <= many <= MAX_SEEDS:
+            problems.append(f"seeds must be 1 to {MAX_SEEDS}, or a list of them as 3,5, got {text[:20]}; using 1")
+        return tuple(range(many)) if 1 <= many <= MAX_SEEDS else (0,)
     seeds: list[int] = []
-    for part in text.removesuffix(",").split(",", MOST_SEEDS + 1):
+    for part in text.removesuffix(",").split(",", MAX_SEEDS + 1):
         try:
             seed = replace(SEED, default=None).parse(part[:20])
         except ValueError as error:
@@ -348,16 +348,16 @@ def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
             continue
         if seed not in seeds:
             seeds.append(seed)
-    if len(seeds) > MOST_SEEDS:
-        problems.append(f"seeds must be at most {MOST_SEEDS}, got more; using the first {MOST_SEEDS}")
+    if len(seeds) > MAX_SEEDS:
+        problems.append(f"seeds must be at most {MAX_SEEDS}, got more; using the first {MAX_SEEDS}")
     if not seeds:
         problems.append("no seed is left; using 0")
-    return tuple(seeds[:MOST_SEEDS]) or (0,)
+    return tuple(seeds[:MAX_SEEDS]) or (0,)
 
 
 def _parse_entries(text: str, limits: Limits | None, usual: tuple[str, ...], problems: list[str]) -> tuple[Entry, ...]:
     entries: list[Entry] = []
-    for part in text.split(",", 4 * MOST_METHODS)[: 4 * MOST_METHODS] if text else []:
+    for part in text.split(",", 4 * MAX_METHODS)[: 4 * MAX_METHODS] if text else []:
         try:
             entry = parse_entry(part[:400])
         except ValueError as error:
@@ -372,11 +372,11 @@ def _parse_entries(text: str, limits: Limits | None, usual: tuple[str, ...], pro
             problems.append(f"method {part[:60]!r} is listed twice; using it once")
         else:
             entries.append(entry)
-    if len(entries) > MOST_METHODS:
-        problems.append(f"methods must be at most {MOST_METHODS}, got {len(entries)}; using the first {MOST_METHODS}")
+    if len(entries) > MAX_METHODS:
+        problems.append(f"methods must be at most {MAX_METHODS}, got {len(entries)}; using the first {MAX_METHODS}")
     if text and not entries:
         problems.append(f"no method is left; using {', '.join(usual)}")
-    return tuple(entries[:MOST_METHODS]) or tuple(map(Entry, usual))
+    return tuple(entries[:MAX_METHODS]) or tuple(map(Entry, usual))
 
 
 def _values_text(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from ohash.engine.narrative import amount
 from ohash.number_formats import percent
 
 TARGET_RECALL = 0.9  # recall@10 of a code that finds the neighbours
-MOST_RERANKED = 0.02  # share of the database; to re-rank more proves nothing about the codes
+MAX_RERANKED = 0.02  # share of the database; to re-rank more proves nothing about the codes
 
 
 def smallest_code(snapshot: ComparisonSnapshot) -> Sentence | None:
@@ -18,8 +18,7 @@ def smallest_code(snapshot: ComparisonSnapshot) -> Sentence | None:
         (one.bytes, c, -one.reranked[c], one)
         for one in _judged_codes(snapshot)
         for c in RERANKED
-        if (c == 1 or 10 * c <= MOST_RERANKED * snapshot.setup.database)
-        and math.isfinite(one.reranked.get(c, math.nan))
+        if (c == 1 or 10 * c <= MAX_RERANKED * snapshot.setup.database) and math.isfinite(one.reranked.get(c, math.nan))
     ]
     if not candidates:
         return None

@@ -39,7 +39,7 @@ from ohash.number_formats import percent
 WORTH, WORTH_SHARE = 0.01, 0.1
 # Features whose exact search finds fewer of the neighbours than this are remarked on.
 LOSSLESS = 0.99
-MOST_NAMED = 3  # codes in a title
+MAX_NAMED = 3  # codes in a title
 SAME_SHARE = 0.03  # of the best score: a smaller difference decides nothing
 AHEAD, INDISTINGUISHABLE, BEHIND = "ahead of", "not distinguishable from", "behind"
 ONLINE = ("pairs", "points", "chunks")
@@ -257,7 +257,7 @@ def _rank(codes: Sequence[Code]) -> str:
 def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     """The names of codes; of many, the first and how many others."""
     names = [snapshot.names[code.entry] for code in codes]
-    return join_names(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} others"
+    return join_names(names) if len(names) <= MAX_NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
 def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array, Integers
 
-MOST_PIECES = 1024  # in one call
+MAX_PIECES = 1024  # in one call
 LARGEST = 2**20  # bytes of a piece; a call takes almost 2**31
 FORBIDDEN = (errno.ENOSYS, errno.EPERM)  # by an old container
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Array, Integers, Numbers
-from ohash.core.map_copies import MOST_PIECES, copy_rows
+from ohash.core.map_copies import MAX_PIECES, copy_rows
 
 # Scattered rows copied before the pages of the map are released: each may bring in 2 MB.
 ROWS_AT_ONCE = 64
@@ -38,7 +38,7 @@ def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar
         return np.asarray(X[rows])
     rows = rows if isinstance(rows, slice) else np.asarray(rows)
     if isinstance(rows, slice) or _close_together(rows):
-        return _copy(X, mapped, rows, MOST_PIECES)
+        return _copy(X, mapped, rows, MAX_PIECES)
     mapped.madvise(mmap.MADV_RANDOM)
     try:
         return _copy(X, mapped, rows, ROWS_AT_ONCE)

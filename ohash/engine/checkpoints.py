@@ -80,7 +80,7 @@ CHECKPOINT_COLUMNS = (
 TEST_SCORES = ("map", "map_error", "hit_10", "hit_10_error", "recall_10", "recall_10_error", "queries")
 FLAT = 0.005
 # Numbers of a stored database that are kept from one checkpoint to the next.
-MOST_STORED = 2**26
+MAX_STORED = 2**26
 # The balance of the bits is taken over about so many codes.
 ROWS_OF_BALANCE = 4096
 
@@ -186,7 +186,7 @@ class Checkpoints:
         self._stored = None  # before the next is made: two of them may not fit
         stored = Estimates(cast(AsymmetricHasher, hasher), self._run.Z, database)
         yield from stored.iter_store()
-        if len(database) * self._run.Z.shape[1] <= MOST_STORED:
+        if len(database) * self._run.Z.shape[1] <= MAX_STORED:
             self._stored = of, stored
         return stored
 

@@ -28,7 +28,7 @@ from ohash.runtime.threads import one_blas_thread
 # A fit that is expected to take longer than this happens in a worker.
 LONG_SECONDS = 0.03
 REPORT_SECONDS = 0.1
-MOST_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
+MAX_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
 # A fit to more numbers than this takes seconds, and is worth it again when a fifth more rows have come.
 LARGE, WORTH_A_FIT = 5_000_000, 1.2
 
@@ -72,7 +72,7 @@ class TrainingSet:
         run, rows = self._run, self.rows
         now = self._Z is None or run.params.run.fit_to == "all"
         if run.uses_similarity_matrix:
-            most = min(MOST_SIMILARITIES, int(getattr(cast(Hasher, run.hasher).params, "labelled", MOST_SIMILARITIES)))
+            most = min(MAX_SIMILARITIES, int(getattr(cast(Hasher, run.hasher).params, "labelled", MAX_SIMILARITIES)))
             order = np.random.default_rng([run.params.seed, len(rows)]).permutation(len(rows))
             rows = np.sort(rows[order[:most]])
         Z = run.Z if now else self._Z

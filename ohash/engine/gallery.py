@@ -20,7 +20,7 @@ from ohash.models.base import AsymmetricHasher
 from ohash.runtime.progress import drain
 
 TEN = 10
-MOST_QUERIES = 100
+MAX_QUERIES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,20 +108,20 @@ def typical_query(run: Run) -> int:
 
 def precision(judge: Judge, items: npt.NDArray[np.int64]) -> Floats:
     """The share of relevant items in each row of `items`, one row for each of the first queries."""
-    queries = judge.queries[:MOST_QUERIES]
+    queries = judge.queries[:MAX_QUERIES]
     return np.array([judge.is_relevant(int(row), near).mean() for row, near in zip(queries, items, strict=True)])
 
 
 def nearest_codes(codes: npt.NDArray[np.uint8], n: int) -> npt.NDArray[np.int64]:
     """The items whose codes differ least from those of the first queries; codes of n items, then of the queries."""
-    items, _ = search(codes[:, n : n + MOST_QUERIES], codes[:, :n], min(TEN, n))
+    items, _ = search(codes[:, n : n + MAX_QUERIES], codes[:, :n], min(TEN, n))
     return np.asarray(items, np.int64)
 
 
 def _nearest_vectors(judge: Judge) -> npt.NDArray[np.int64]:
     """The items nearest to the first queries by the original distance."""
-    X, queries = judge.world.raw(judge.stage), judge.queries[:MOST_QUERIES]
-    own = None if judge.own is None else judge.own[:MOST_QUERIES]
+    X, queries = judge.world.raw(judge.stage), judge.queries[:MAX_QUERIES]
+    own = None if judge.own is None else judge.own[:MAX_QUERIES]
     k, metric = min(TEN, len(judge.database) - 1), judge.world.dataset.metric
     items = drain(iter_exact_neighbours(gather(X, queries), RowView(X, judge.database), k, metric, query_rows=own))
     return np.asarray(items, np.int64)

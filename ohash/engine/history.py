@@ -17,7 +17,7 @@ from ohash.evaluation.ranking import Retrieval
 from ohash.streams.dataset import Dataset
 
 CAPACITY = 1024
-MOST_CLASSES = 256  # beyond this many no mAP is kept for each class
+MAX_CLASSES = 256  # beyond this many no mAP is kept for each class
 FIRST_STRIDE = 8
 # 1 to 7, then 1, 1.25, 1.5 and 1.75 times each power of two.
 SKELETON = np.array([*range(1, 8), *(quarter << octave for octave in range(1, 58) for quarter in range(4, 8))])
@@ -155,7 +155,7 @@ class ClassScores:
         self.classes = 0
         if dataset.labels is not None and not dataset.multi_label:
             names, class_of = np.unique(dataset.labels, return_inverse=True)
-            if len(names) <= MOST_CLASSES:
+            if len(names) <= MAX_CLASSES:
                 self.classes, self._class_of = len(names), class_of
         self._rows: list[Floats] = []
 

@@ -44,7 +44,7 @@ FLOAT_QUERIES = 100
 # Flags of queries and items that are held as bytes; more are packed.
 DENSE = 2**27
 # Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
-MOST_QUERIES = 1000
+MAX_QUERIES = 1000
 
 
 def truth_column(similar_by: str) -> str:
@@ -68,9 +68,9 @@ class Judge:
         if isinstance(source, PairListSimilarity):
             i, j = source.later(part)
             self.queries = np.unique(i)
-            if len(self.queries) > MOST_QUERIES:
-                self.note += f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries used"
-                chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
+            if len(self.queries) > MAX_QUERIES:
+                self.note += f"{'; ' if self.note else ''}{MAX_QUERIES:,} of {len(self.queries):,} {part} queries used"
+                chosen = np.random.default_rng(world.params.seed).choice(self.queries, MAX_QUERIES, replace=False)
                 self.queries = np.sort(chosen)
             self.database = world.dataset.documents
             self.relevant: Array | list[Rows] = self._places(group_partners(self.queries, i, j))

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from ohash.core.parameters import Parameter
 from ohash.engine.params import (
     FIRST_DATASET,
-    MOST_CHANGES,
+    MAX_CHANGES,
     OWN,
     Change,
     ExperimentParams,
@@ -166,7 +166,7 @@ def _clip_to_limits(params: ExperimentParams, limits: Limits, problems: list[str
 
 def _items(text: str) -> list[str]:
     """One more than the limit, so that too many are reported instead of silently cut off."""
-    return text.split(",", MOST_CHANGES + 1)[: MOST_CHANGES + 1] if text else []
+    return text.split(",", MAX_CHANGES + 1)[: MAX_CHANGES + 1] if text else []
 
 
 def _parse_change(item: str, rows: dict[str, Parameter]) -> Change:

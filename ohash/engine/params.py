@@ -22,7 +22,7 @@ from ohash.streams.datasets.paper_setting import PAPER_WARM, paper_params
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
-MOST_CHANGES = 64
+MAX_CHANGES = 64
 # The dataset key of a user's own data; `content` then says which.
 OWN = "own"
 OWN_KEYS = (OWN, "user")  # "user" is the key of `Dataset.from_arrays`
@@ -106,8 +106,8 @@ class ExperimentParams:
         object.__setattr__(self, "seed", SEED.convert(self.seed))
         if "seed" in parameter_table(self.model):
             object.__setattr__(self, "model", replace(self.model, seed=self.seed))
-        if len(self.changes) > MOST_CHANGES:
-            raise ValueError(f"changes must be at most {MOST_CHANGES}, got {len(self.changes)}; start a new run")
+        if len(self.changes) > MAX_CHANGES:
+            raise ValueError(f"changes must be at most {MAX_CHANGES}, got {len(self.changes)}; start a new run")
         rows = parameter_table(self.model)
         changes = []
         for change in self.changes:

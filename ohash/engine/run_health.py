@@ -61,9 +61,9 @@ RECENT, BEFORE = 1_000, 3_000  # pairs over which R is taken now, and before its
 RANKS_LIKE_CHANCE = "codes rank like chance"
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
-SAME_VECTOR, HAVE_ONE = "items with one vector", 0.1  # share of items, which all get one code
+ONE_VECTOR, ONE_VECTOR_SHARE = "items with one vector", 0.1  # share of items, which all get one code
 REPEATED = 0.5  # share of items whose vector another one has, too, which explains ties
-TOO_MANY_HAVE_ONE = "too many items have one vector"
+ONE_VECTOR_REASON = "too many items have one vector"
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _of_one_cause(signs: list[Finding]) -> list[Finding]:
     """A kernel whose values are all near 0 or 1 tells no items apart: what is wrong may follow, but for the data."""
     if all(one.fine for one in signs if one.title == KERNEL_VALUE):
         return signs
-    kept = [one for one in signs if one.fine or one.title in (KERNEL_VALUE, SAME_VECTOR)]
+    kept = [one for one in signs if one.fine or one.title in (KERNEL_VALUE, ONE_VECTOR)]
     silenced = len(signs) - len(kept)
     return [replace(one, silenced=silenced) if one.title == KERNEL_VALUE else one for one in kept]
 
@@ -166,7 +166,7 @@ def _numerics(now: Snapshot) -> list[Finding]:
         value = f"{percent(same)}{', a zero vector' if 0 < same == zero else ''}"
         ask = "leave out or fill in what is zero" if same == zero else "does it stand for missing ones?"
         advice = f"they all get one code, and no setting tells them apart: {ask}"
-        signs.append(_finding(SAME_VECTOR, value, same < HAVE_ONE, advice))
+        signs.append(_finding(ONE_VECTOR, value, same < ONE_VECTOR_SHARE, advice))
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
         remedy: Remedy | None
@@ -174,7 +174,7 @@ def _numerics(now: Snapshot) -> list[Finding]:
         if not fine:
             value += ": all near 0, so no two items look alike" if kernel < 0.5 else ": all near 1, so all look alike"
         if kernel > 0.5 and is_mostly_one_vector(now):
-            advice, remedy = TOO_MANY_HAVE_ONE, None
+            advice, remedy = ONE_VECTOR_REASON, None
         elif now.params.features.sigma:
             advice, remedy = "set σ to auto", Remedy("sigma", 0.0)
         else:
@@ -212,7 +212,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         noisy = now.params.stream.noise > 0
-        reason = one_sided(now) or (TOO_MANY_HAVE_ONE if is_mostly_one_vector(now) else cause)
+        reason = one_sided(now) or (ONE_VECTOR_REASON if is_mostly_one_vector(now) else cause)
         why = wrong_answers(now) if noisy else reason or "try another β, or check what the pairs call similar"
         remedy = (None if noisy else more_dissimilar(now)) or usual_settings(now)
         if not (noisy or reason or remedy or follows_labels) and C is not None:
@@ -232,7 +232,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         elif one_sided(now):
             advice, remedy = f"{advice.partition(':')[0]}: {one_sided(now)}", more_dissimilar(now)
         elif is_mostly_one_vector(now):
-            advice = f"{advice.partition(':')[0]}: {TOO_MANY_HAVE_ONE}"
+            advice = f"{advice.partition(':')[0]}: {ONE_VECTOR_REASON}"
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 
@@ -263,7 +263,7 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     elif one_sided(now):
         advice = f"{seen}: {one_sided(now)}"
     elif is_mostly_one_vector(now):
-        cause = TOO_MANY_HAVE_ONE
+        cause = ONE_VECTOR_REASON
         advice = f"{seen}: {cause}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
         advice = f"{seen}; random codes keep the distance already"
@@ -277,7 +277,7 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
     signs.append(replace(_finding(TRUTH_SCORES[column], value, fine, advice, remedy), judged=not may_still_rise(now)))
     chance = n.get("map_chance", math.nan)
     if now.t >= MIN_PAIRS and math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
-        same = TOO_MANY_HAVE_ONE if is_mostly_one_vector(now) else ""
+        same = ONE_VECTOR_REASON if is_mostly_one_vector(now) else ""
         advice = f"{RANKS_LIKE_CHANCE}: {one_sided(now) or same or features_to_try(now)}"
         fine, remedy = not ranks_like_chance(now), None if same else other_features(now)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, remedy))
@@ -305,7 +305,10 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
         value = f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}"
         few = n.get("bits", math.inf) <= FEW_BITS
         advice = f"{2 ** n['bits']:.0f} codes are all there can be: use more bits" if few else COLLAPSED
-        if not few and max(n.get("same_vector", 0.0) / HAVE_ONE, n.get("repeated_vectors", 0.0) / REPEATED) >= 1:
+        if (
+            not few
+            and max(n.get("same_vector", 0.0) / ONE_VECTOR_SHARE, n.get("repeated_vectors", 0.0) / REPEATED) >= 1
+        ):
             advice = f"{COLLAPSED}, since they have one vector"
         signs.append(_finding(TIED, value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates

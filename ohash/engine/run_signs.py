@@ -20,7 +20,7 @@ ALIKE = 0.85  # mean kernel value; with σ auto it is about exp(-2)
 FEW_ANCHORS = 16  # below, more than the usual C helps nothing
 CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
-MOST_HAVE_ONE = 0.5  # share of items that have one vector
+MOSTLY_ONE_VECTOR = 0.5  # share of items that have one vector
 
 
 def sigma_is_wide(now: Snapshot) -> bool:
@@ -45,7 +45,7 @@ def is_chosen(C: float, params: ExperimentParams) -> bool:
 
 def is_mostly_one_vector(now: Snapshot) -> bool:
     """Whether half of the items have the same vector, which no setting can tell apart."""
-    return now.numbers.get("same_vector", 0.0) >= MOST_HAVE_ONE
+    return now.numbers.get("same_vector", 0.0) >= MOSTLY_ONE_VECTOR
 
 
 def score_rose(now: Snapshot) -> bool:

@@ -20,7 +20,7 @@ from ohash.streams.similarity.pair_list import PairListSimilarity
 # Recently seen points that query, two per pair.
 LAST_POINTS = 200
 # They search at most so many items, evenly spaced: to know what is near by distance every item must be read.
-MOST_SEARCHED = 20_000
+MAX_SEARCHED = 20_000
 # Queries times database of one slice.
 SLICE = 1_000_000
 
@@ -42,8 +42,8 @@ def sliding_map(
     if not len(points) or len(database) < 2 or isinstance(source, PairListSimilarity):
         return float("nan")
     items: slice | Rows = slice(None)
-    if len(database) > MOST_SEARCHED:
-        items = np.linspace(0, len(database) - 1, MOST_SEARCHED).astype(np.int64)
+    if len(database) > MAX_SEARCHED:
+        items = np.linspace(0, len(database) - 1, MAX_SEARCHED).astype(np.int64)
         database = database[items]
         db_codes = np.ascontiguousarray(db_codes[:, items])
     place = np.full(max(int(points.max()), int(database.max())) + 1, -1)

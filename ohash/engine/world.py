@@ -33,7 +33,7 @@ IN_MEMORY = 2**30
 KEPT_WORLDS = 4
 WARM_UP_BLOCK = 1024
 USUAL_WARM_UP = FeatureParams().warm_up
-MOST_PAIRS_A_POINT = 64  # of the warm-up; a stream that brings fewer new points has no more
+MAX_PAIRS_PER_POINT = 64  # of the warm-up; a stream that brings fewer new points has no more
 # So many items, evenly spaced, tell how often vectors come again.
 SAMPLE = 2_000
 # Drifts that change which pairs come, or what they mean; the others change what the points look like.
@@ -200,7 +200,7 @@ class World:
         wanted = self.feature_map.params.warm_up
         half = None if stream.length is None else stream.length // 2
         usual = wanted == USUAL_WARM_UP
-        if usual and half is not None and half < MOST_PAIRS_A_POINT * wanted:
+        if usual and half is not None and half < MAX_PAIRS_PER_POINT * wanted:
             brought = len(self.feature_map.warm_up_rows(X, *stream.take(0, half)[:2]))
             if brought < wanted:
                 self._shorten_warm_up(max(brought, MIN_WARM_UP))
@@ -210,7 +210,7 @@ class World:
             i, j, _ = stream.take(0, taken)
             rows = self.feature_map.warm_up_rows(X, i, j)
             enough = len(rows) == wanted
-            exhausted = len(i) < taken or taken > MOST_PAIRS_A_POINT * max(wanted, len(self.parts.train))
+            exhausted = len(i) < taken or taken > MAX_PAIRS_PER_POINT * max(wanted, len(self.parts.train))
             if enough or exhausted:
                 break
             taken *= 4

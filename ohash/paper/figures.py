@@ -40,7 +40,7 @@ LENGTHS_TEXT = (
     "none of them is called the best."
 )
 CHANCE_OF_HIT = 0.004  # hit@10 of a random order of the Debian packages
-LEAST_CLASSES = 6  # of data whose classes arrive one after another
+MIN_CLASSES = 6  # of data whose classes arrive one after another
 BEFORE_NEW, AFTER_NEW = 10_000, 30_000  # pairs after which half of the classes, and all of them, have arrived
 EARLY, LATE, AFTER_CHANGE = 500, 10_000, 2_000  # pairs before the change of figure "change", and after it
 
@@ -101,14 +101,14 @@ class Figure:
         ('', 'tracks', 'labels or tracks, 6 of them at least')
         """
         kinds = " or ".join(self.only) if self.only != PAPER_KINDS else ""
-        return kinds + (f", {LEAST_CLASSES} of them at least" if self.key == "arrival" else "")
+        return kinds + (f", {MIN_CLASSES} of them at least" if self.key == "arrival" else "")
 
     def settings(self, data: Sequence[Setting] | None = None) -> tuple[Setting, ...]:
         """The settings it is drawn for, of `data` or of all that are available."""
         return tuple(
             one
             for one in (settings() if data is None else data)
-            if one.kind in self.only and (self.key != "arrival" or one.classes >= LEAST_CLASSES)
+            if one.kind in self.only and (self.key != "arrival" or one.classes >= MIN_CLASSES)
         )
 
     def sweep(self, profile: Profile, data: Sequence[Setting] | None = None, only: Sequence[str] = ()) -> Sweep:

@@ -25,7 +25,7 @@ from ohash.sweeps.sweep import Cell
 Floats = npt.NDArray[np.float64]
 ROUNDING = 0.01  # mAP or hit@10 of a run here and of the recorded one that are as near count as equal
 # Pairs that a warm-up may take before the first pair of a run; classes that arrive meanwhile are not new.
-MOST_WARM_UP = 1000
+MAX_WARM_UP = 1000
 
 
 class MissingCellError(Exception):
@@ -258,7 +258,7 @@ class Measurements:
             data = self.dataset(setting)
             stream = make_stream(data, params.stream, params.seed)
             test = split(data, params.seed, train=params.stream.train).test
-            self._new_queries[stream_key] = np.asarray(stream.arrivals(test) > BEFORE_NEW + MOST_WARM_UP)
+            self._new_queries[stream_key] = np.asarray(stream.arrivals(test) > BEFORE_NEW + MAX_WARM_UP)
         return self._new_queries[stream_key]
 
     @cached_property

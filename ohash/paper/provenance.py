@@ -20,7 +20,7 @@ from ohash.paper.recorded_results import CHANGED, SEVERAL, UNKNOWN, read_recordi
 
 DIGITS = 12  # of a commit, as `ohash.runtime.environment` has it
 SAME_RUN = ["key", "values"]  # the scores and CPU times of a cell: no two runs have equal ones
-MOST_LISTED = 10  # differing experiments, the largest differences first
+MAX_LISTED = 10  # differing experiments, the largest differences first
 ROUNDING_TEXT = "In float32, rounding on another machine can send a run along another way."
 COMPUTED = "theory and the search of a million codes are computed here"
 

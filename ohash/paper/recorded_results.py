@@ -3,7 +3,7 @@
 It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper page is complete before anything is run.
 ``python3 -m ohash paper --profile full --record FILE`` writes it from a store; with ``--recorded``, cells that the
 store does not have are taken over from the recording that ships, so that only those that changed need to be run again.
-An average precision is kept as a 16-bit share; curves keep MOST_POINTS points. A cell has the commit that it was run
+An average precision is kept as a 16-bit share; curves keep MAX_POINTS points. A cell has the commit that it was run
 at; those of the first recordings have none. All have the first commit of the repository that holds these very results,
 which ``--trace FILE`` finds in the history of the file: the code that ran is of that commit or older.
 
@@ -44,7 +44,7 @@ CURVES = {
     "7": ("checkpoints/pairs", "checkpoints/cpu_learn"),
     "4": ("totals/ratio",),
 }
-MOST_POINTS = 100
+MAX_POINTS = 100
 SEVERAL = "; "  # between values of `made`, where cells differ
 UNKNOWN = "unknown"
 CHANGED = "+"  # after a commit, of files that were changed since it
@@ -272,9 +272,9 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
 
 def thin_curve(name: str, curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """A curve over pairs with fewer points; a histogram (totals) is kept whole."""
-    if len(curve) <= MOST_POINTS or name.startswith("totals/"):
+    if len(curve) <= MAX_POINTS or name.startswith("totals/"):
         return curve.astype(np.float64)
-    some = np.linspace(0, len(curve) - 1, MOST_POINTS).round().astype(int)
+    some = np.linspace(0, len(curve) - 1, MAX_POINTS).round().astype(int)
     return np.asarray(curve[some], np.float64)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ohash.engine.judge import MOST_QUERIES
+from ohash.engine.judge import MAX_QUERIES
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import FIGURES, Figure
@@ -19,14 +19,14 @@ from ohash.streams import registry as datasets
 from ohash.table_files import bibliography, escape_latex, to_latex
 
 LINE = 80  # letters that fit on a line of a table, about
-MOST_TEXT = 40  # a longer text counts as this long when columns share the line
+MAX_TEXT_LENGTH = 40  # a longer text counts as this long when columns share the line
 # In a table that shares the line: shares of its width that a letter and the gap between two columns take.
 LETTER, COLUMN_GAP = 0.0105, 0.014
 SIMILAR: dict[Kind, str] = {
     "tracks": "one track", "labels": "the same label", "nearest": "either is among the other's nearest 10",
     "clicks": "one depends on or recommends the other",
 }  # fmt: skip
-MOST_ROWS = 30  # more go on over several pages
+MAX_ROWS = 30  # more go on over several pages
 NARROW = "% \\usepackage{array}\n\\small\\setlength{\\tabcolsep}{3pt}"
 
 
@@ -42,7 +42,7 @@ class Table:
         r"""A table in the style of the LaTeX package booktabs, no wider than a page: long texts are wrapped."""
         rows = [tuple(map(escape_latex, row)) for row in self.rows]
         header = tuple(map(escape_latex, self.header))
-        long = len(rows) > MOST_ROWS
+        long = len(rows) > MAX_ROWS
         text = to_latex(header, [rows], caption=escape_latex(self.title), align=self._columns(), long=long)
         if not long:
             return text.replace(r"\centering", rf"\centering{NARROW}", 1) if self._wide else text
@@ -62,7 +62,7 @@ class Table:
         words = [max(len(word) for text in column for word in [*text.split(), ""]) for column in self._texts]
         room = 1 - COLUMN_GAP * len(words) - LETTER * sum(words)
         wishes = [
-            max(0, min(max(map(len, column)), MOST_TEXT) - least)
+            max(0, min(max(map(len, column)), MAX_TEXT_LENGTH) - least)
             for column, least in zip(self._texts, words, strict=True)
         ]
         parts = []
@@ -158,7 +158,7 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
         validation, test = data.queries
         size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
         if setting.kind == "clicks":
-            queries = f"up to {MOST_QUERIES:,} + {MOST_QUERIES:,}, of later clicks"
+            queries = f"up to {MAX_QUERIES:,} + {MAX_QUERIES:,}, of later clicks"
         rows.append((
             setting.paper or "–", data.title, _data_role(setting), setting.difference(data.n) or "–", size, queries,
             SIMILAR.get(setting.kind) or data.explain(setting.similar_by).removeprefix("similar if "),

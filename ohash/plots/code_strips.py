@@ -9,11 +9,11 @@ import numpy as np
 from ohash.core.arrays import Signs
 from ohash.plots import theme
 
-MOST_BITS = 128  # drawn in a strip
+MAX_BITS = 128  # drawn in a strip
 STRIP_WIDTH, CELL_HEIGHT, GAP, LABEL_WIDTH = 760, 20, 6, 84
 NARROW_WIDTH, NARROW_BITS = 424, 16  # for a phone: strips wrap after so many bits
-NUMBERS, LEAST_NUMBERED = 18, 20.0  # the line of bit numbers, and the cell from which on every bit has one
-MOST_NUMBERED = 99  # bits of which every one has a number: three digits are wider than a cell
+NUMBERS, MIN_NUMBERED_CELL = 18, 20.0  # the line of bit numbers, and the cell from which on every bit has one
+MAX_NUMBERED_BITS = 99  # bits of which every one has a number: three digits are wider than a cell
 MARGIN = 12  # for half of the last number
 CARD_GAP, CARD_PAD, CARD_LABEL, LINE = 12, 10, 24, 24
 
@@ -35,7 +35,7 @@ def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = Fals
 
     An SVG that stands by itself, no wider than its bits; a narrow one has them in several lines.
     """
-    bits = min(MOST_BITS, len(marked))
+    bits = min(MAX_BITS, len(marked))
     width, per_line = (NARROW_WIDTH, min(bits, NARROW_BITS)) if narrow else (STRIP_WIDTH, bits)
     cell = _cell(per_line, width - MARGIN - LABEL_WIDTH)
     height = len(rows) * (CELL_HEIGHT + GAP) + GAP + NUMBERS
@@ -45,7 +45,7 @@ def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = Fals
         codes = {name: code[line] for name, code in rows.items()}
         parts += _rows(codes, marked[line], 0, top + GAP + NUMBERS, cell, LABEL_WIDTH, dark)
         for k in range(bits)[line]:
-            if (cell >= LEAST_NUMBERED and bits <= MOST_NUMBERED) or (k + 1) % 8 == 0:
+            if (cell >= MIN_NUMBERED_CELL and bits <= MAX_NUMBERED_BITS) or (k + 1) % 8 == 0:
                 place = f'x="{LABEL_WIDTH + (k - first + 0.41) * cell:.2f}" y="{top + NUMBERS - 3}"'
                 ink = f'fill="{theme.ground(dark).faint}" font-size="16" text-anchor="middle"'
                 parts.append(f"<text {place} {ink}>{k + 1}</text>")
@@ -56,7 +56,7 @@ def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = Fals
 
 def code_cards(cards: Sequence[Card], *, dark: bool = False, narrow: bool = False) -> str:
     """Models side by side, as many in a row as their codes leave room for; chosen ones have a thick frame."""
-    bits = min(MOST_BITS, max(len(card.marked) for card in cards))
+    bits = min(MAX_BITS, max(len(card.marked) for card in cards))
     per_row = 1 if narrow else min(len(cards), 4 if bits <= 24 else 2)
     total = NARROW_WIDTH if narrow else STRIP_WIDTH
     width = (total - (per_row + 1) * CARD_GAP) / per_row
@@ -94,7 +94,7 @@ def _cell(bits: int, width: float) -> float:
 def _rows(
     rows: dict[str, Signs], marked: np.ndarray, left: float, top: float, cell: float, label: int, dark: bool
 ) -> list[str]:
-    bits = min(MOST_BITS, len(marked))
+    bits = min(MAX_BITS, len(marked))
     ground, ink, edge = theme.ground(dark), theme.colour("now", dark), theme.colour("dissimilar", dark)
     frame = min(2.5, 0.3 * cell)
     parts = []

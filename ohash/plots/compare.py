@@ -29,8 +29,8 @@ from ohash.plots.live.scores import SCORES
 Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "none": "dashed"}
 FAINT = 0.35
-MOST_TOGETHER = 8  # methods in one chart of curves, or all named in one of points
-LEAST_SECONDS = 1e-3
+MAX_METHODS_IN_CHART = 8  # methods in one chart of curves, or all named in one of points
+MIN_SECONDS = 1e-3
 ALIKE = 0.04  # gains that differ by more, and cannot be told apart, are not called alike
 # Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
 LEFT = 10
@@ -300,7 +300,7 @@ def _curve(
 
 def _x(result: MethodResult, over: str) -> Floats:
     if over == "cpu":
-        return np.maximum(LEAST_SECONDS, result.checkpoints["cpu_learn"] + result.checkpoints["cpu_encode"])
+        return np.maximum(MIN_SECONDS, result.checkpoints["cpu_learn"] + result.checkpoints["cpu_encode"])
     return np.maximum(LEFT, result.checkpoints["pairs"])
 
 
@@ -311,7 +311,7 @@ def _pairs_axis(snapshot: ComparisonSnapshot) -> Axis:
 
 def _cpu_axis(results: list[MethodResult]) -> Axis:
     longest = max((float(_x(result, "cpu")[-1]) for result in results), default=1.0)
-    lo, hi = decades(LEAST_SECONDS, longest)
+    lo, hi = decades(MIN_SECONDS, longest)
     return Axis("CPU time of learning and encoding", "log", unit="s", lo=lo, hi=hi)
 
 
@@ -328,7 +328,7 @@ def kinds(snapshot: ComparisonSnapshot) -> list[str]:
     """The kinds of supervision that get a chart each: beyond eight methods one chart of all cannot be read."""
     present = [snapshot.supervision(at) for at in range(len(snapshot.entries))]
     several = [kind for kind in SUPERVISION if kind in present]
-    return several if len(present) > MOST_TOGETHER and len(several) > 1 else [""]
+    return several if len(present) > MAX_METHODS_IN_CHART and len(several) > 1 else [""]
 
 
 def _ranking(snapshot: ComparisonSnapshot, metric: str, only: str = "") -> str:
@@ -376,7 +376,7 @@ def _reference(level: float) -> Mark:
 
 def name_few(drawn: list[Series], named: Sequence[str]) -> tuple[list[Series], str]:
     """Beyond eight methods only some points are named, so that no name covers another point; and a note about it."""
-    if sum(bool(one.label) for one in drawn) <= MOST_TOGETHER + 1:  # and the float vectors
+    if sum(bool(one.label) for one in drawn) <= MAX_METHODS_IN_CHART + 1:  # and the float vectors
         return drawn, ""
     few = [one if one.label in named else replace(one, label="") for one in drawn]
     return few, "The most relevant points are named; point at another to see its name. "

@@ -10,7 +10,7 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.renderers.svg import to_svg
 
 RELOAD_SECONDS = 5
-MOST_MARKS = 20
+MAX_MARKS = 20
 BAND = "The band is the 95 % interval of the difference between the two lines, drawn around one of them."
 PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{seconds}">
@@ -43,7 +43,7 @@ def follow_charts(checks: Mapping[str, Floats]) -> tuple[Chart, Chart]:
 def tick_charts(ticks: Mapping[str, Floats]) -> tuple[Chart, Chart, Chart]:
     """Loss, τ and update rate of coming pairs; a line marks where a drift alarm went off."""
     x, alarms = ticks["pairs"], np.diff(ticks["alarms"], prepend=0)
-    marks = tuple(Mark(float(at), "alarm") for at in x[alarms > 0][-MOST_MARKS:])
+    marks = tuple(Mark(float(at), "alarm") for at in x[alarms > 0][-MAX_MARKS:])
 
     def chart(name: str, column: str, words: str, y: Axis) -> Chart:
         values = ticks[column]

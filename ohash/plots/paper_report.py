@@ -10,7 +10,7 @@ from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import PROFILES
-from ohash.paper.provenance import MOST_LISTED, figure_commits, figure_sources, sources
+from ohash.paper.provenance import MAX_LISTED, figure_commits, figure_sources, sources
 from ohash.paper.tables import (
     Table,
     bibtex,
@@ -141,7 +141,7 @@ def _protocol(measured: Measurements) -> str:
         "claim are corrected by Holm's procedure. Times are CPU seconds of the update on one thread.",
     )
     origins = sources(measured)
-    provenance = [] if origins is None else [origins.text, *origins.differing[:MOST_LISTED]]
+    provenance = [] if origins is None else [origins.text, *origins.differing[:MAX_LISTED]]
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
     missing = not_drawn_text(measured, FIGURES.values())

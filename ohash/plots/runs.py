@@ -23,7 +23,7 @@ MAX_RUNS = len(ROLES) * len(DASHES)
 # Runs whose pair counts differ by more than this factor are not ranked.
 ALIKE = 1.1
 # Parallel coordinates: so many parameters, and so many runs, the newest.
-MOST_AXES, MOST_LINES = 8, 300
+MAX_AXES, MAX_LINES = 8, 300
 WIDE_RANGE = 20  # a parameter whose largest value is so many times its smallest has a logarithmic axis
 ROOM = 0.06  # of an axis, above and below it
 BRUSH_ROOM = 0.5  # of the way to the next axis: a box nearer than that is over an axis
@@ -95,7 +95,7 @@ def parallel_axes(lines: Sequence[RunRow]) -> list[ParallelAxis]:
         measured = {key: value for key, value in scores_by_run.items() if value is not None}
         if len(set(measured.values())) > 1:
             axes.append(_axis(label, measured))
-    return axes[-MOST_AXES:]
+    return axes[-MAX_AXES:]
 
 
 def _axis(label: str, values: Mapping[str, Any]) -> ParallelAxis:

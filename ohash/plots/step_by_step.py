@@ -11,8 +11,8 @@ from ohash.engine.step_by_step import PairView
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.code_strips import Card, code_cards, code_strips
 
-MOST_MODELS = 16  # drawn side by side
-MOST_NAMED = 24  # bits under their bars
+MAX_MODELS = 16  # drawn side by side
+MAX_NAMED = 24  # bits under their bars
 RULES = {
     1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
     -1: "A dissimilar pair updates every model with a loss.",
@@ -84,7 +84,7 @@ def _models(view: PairView, dark: bool) -> list[Stage]:
         return []
     T = len(view.steps)
     learning = [m for m, step in enumerate(view.steps) if step.updated]
-    losses = r",\ ".join([_n(step.R) for step in view.steps[:MOST_MODELS]] + [r"\ldots"] * (T > MOST_MODELS))
+    losses = r",\ ".join([_n(step.R) for step in view.steps[:MAX_MODELS]] + [r"\ldots"] * (T > MAX_MODELS))
     if view.s == 1:
         level = sum(step.R == view.steps[view.model].R for step in view.steps)
         first = f", the first of {level} with this loss" if level > 1 else ""
@@ -94,7 +94,7 @@ def _models(view: PairView, dark: bool) -> list[Stage]:
         chosen = f"Here {len(learning)} of {T}."
         names = r",\ ".join(str(m + 1) for m in learning)
         tex = rf"R_m = {losses}\quad\Rightarrow\quad \{{m : R_m > 0\}} = \{{{names}\}}"
-    shown = sorted({*range(min(T, MOST_MODELS)), view.model})
+    shown = sorted({*range(min(T, MAX_MODELS)), view.model})
     cards = [_card(view, m) for m in shown]
     drawn = code_cards(cards, dark=dark), code_cards(cards, dark=dark, narrow=True)
     text = f"The same pair in all {T} models. {RULES[view.s]} {chosen}"
@@ -212,7 +212,7 @@ def margins(step: PairStep) -> Chart:
     n_i = flips.sides.count("i")
     verb = "is" if step.p0 == 1 else "are"
     title = f"{step.p0} of {len(flips.pool)} bits {verb} flipped: {n_i} of xᵢ and {step.p0 - n_i} of xⱼ"
-    named = list(ranks.items())[:: -(-len(ranks) // MOST_NAMED)]
+    named = list(ranks.items())[:: -(-len(ranks) // MAX_NAMED)]
     x_axis = Axis(
         "bit, smallest margin first" if len(named) == len(ranks) else "some bits, smallest margin first",
         lo=0.5, hi=len(ranks) + 0.5, at=tuple(float(rank) for _, rank in named),

@@ -26,11 +26,11 @@ from ohash.sweeps.results import Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
 
 # Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
-MOST_LINES, MOST_BESIDE, LONGEST_BESIDE = 12, 6, 16
+MAX_LINES, MAX_END_LABELS, MAX_END_LABEL = 12, 6, 16
 Place = tuple[tuple[str, Any], ...]
 Group = tuple[Place, list[Point]]
 # Ticks stand where something was run, unless there are many, or some closer than this share of the axis.
-MOST_TICKS, CLOSEST = 9, 0.06
+MAX_TICKS, CLOSEST = 9, 0.06
 ROOM = 0.03  # of the width, left of the first point and right of the last
 # What a sweep can be drawn by: key -> (label, share between 0 and 1).
 MEASURES = {
@@ -56,17 +56,17 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     best = best_of(points, measure)
     beside = (
         not sweep.random
-        and 1 < len(drawn) <= MOST_BESIDE
-        and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
+        and 1 < len(drawn) <= MAX_END_LABELS
+        and all(len(names[rest]) <= MAX_END_LABEL for rest, _ in drawn)
     )
     for (rest, some), look in zip(drawn, case_styles([_case(rest) for rest, _ in drawn]), strict=True):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
         name = names[rest] or label
         finite = np.isfinite(y)
-        band = sd[finite] if np.isfinite(sd[finite]).any() and len(drawn) <= MOST_BESIDE else None
+        band = sd[finite] if np.isfinite(sd[finite]).any() and len(drawn) <= MAX_END_LABELS else None
         common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
-        width = theme.THICK if len(drawn) <= MOST_BESIDE else theme.NORMAL
+        width = theme.THICK if len(drawn) <= MAX_END_LABELS else theme.NORMAL
         if not sweep.random:
             look_of_line: dict[str, Any] = {"dash": look.dash, "width": width, "spread": band, "listed": not beside}
             line = Series(name, x[finite], y[finite], **look_of_line, **common)
@@ -317,7 +317,7 @@ def _axis(sweep: Sweep, key: str, values: list[float]) -> Axis:
     tiny = scale == "log" and ordered[0] < 1e-3
     lo, hi = _with_room(ordered[0], ordered[-1], scale) if ordered and ordered[0] < ordered[-1] else (None, None)
     gaps = [b - a for a, b in pairwise(ordered)] if scale == "linear" else [math.log(step) for step in steps]
-    apart = 1 < len(ordered) <= MOST_TICKS and min(gaps) >= CLOSEST * sum(gaps)
+    apart = 1 < len(ordered) <= MAX_TICKS and min(gaps) >= CLOSEST * sum(gaps)
     at = tuple(ordered) if apart else ()
     return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number", at=at)
 
@@ -333,7 +333,7 @@ def _with_room(lo: float, hi: float, scale: Scale) -> tuple[float, float]:
 
 def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
     """No more lines than can be told apart: those that reach the highest (of a cost: the lowest) value."""
-    if len(groups) <= MOST_LINES:
+    if len(groups) <= MAX_LINES:
         return groups
 
     def best_value(group: Group) -> float:
@@ -342,7 +342,7 @@ def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
             return -math.inf
         return max(values) if MEASURES[measure][1] else -min(values)
 
-    kept = sorted(range(len(groups)), key=lambda at: -best_value(groups[at]))[:MOST_LINES]
+    kept = sorted(range(len(groups)), key=lambda at: -best_value(groups[at]))[:MAX_LINES]
     return [groups[at] for at in sorted(kept)]
 
 

@@ -19,7 +19,7 @@ from ohash.models.base import OnlineHasher
 K = 10
 SAMPLE = 10_000  # items that are searched
 MAX_QUERIES = 500
-LEAST_QUERIES = 20  # that decide anything
+MIN_QUERIES = 20  # that decide anything
 Z_95 = 1.96
 
 
@@ -44,9 +44,9 @@ class StalenessPrice:
         """What it means; `hit_value` is what one hit is worth, in core seconds."""
         if not self.queries:
             return "no similar pair is recent enough to say what stale codes cost"
-        if self.queries < LEAST_QUERIES:
+        if self.queries < MIN_QUERIES:
             pairs = f"{self.queries} similar pair{'s' * (self.queries != 1)}"
-            return f"what stale codes cost cannot be told from {pairs} in a batch; it takes {LEAST_QUERIES}"
+            return f"what stale codes cost cannot be told from {pairs} in a batch; it takes {MIN_QUERIES}"
         cost = f"encoding {self.items:,} items again takes {self.encode_seconds:.3g} core seconds"
         hits = f"{100 * abs(self.lost):.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
         if self.lost < 0:

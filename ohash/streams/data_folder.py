@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ohash.runtime.files import folder_named_by
-from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetSpec
+from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetSpec
 from ohash.streams.readers.file_formats import PICKLES, READERS, ground_truth_problem, guess_role, peek_path
 from ohash.streams.readers.own_data import (
     NO_SIDECAR,
@@ -30,7 +30,7 @@ from ohash.streams.readers.source import FOLDER, PARQUET, Source, format_bytes
 
 DATA = "OHASH_DATA"
 DEPTH = 3
-MOST_FILES = 2000
+MAX_FILES = 2000
 # Files of the paper's data sets, which have keys of their own.
 KNOWN = frozenset(
     {"gist_base.fvecs", "gist_learn.fvecs", "gist_query.fvecs", "gist_groundtruth.ivecs", "LabelMe_gist.mat"}
@@ -162,8 +162,8 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     except (ValueError, OSError) as error:
         return Entry(key, file.name, file, size, problem=str(error), sidecar=sidecar)
     title = sidecar.options.title or file.name
-    if peek.exact and peek.rows < LEAST_ROWS:
-        few = f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {peek.rows}"
+    if peek.exact and peek.rows < MIN_ROWS:
+        few = f"{file.name} must have at least {MIN_ROWS} rows to be searched, got {peek.rows}"
         return Entry(
             key, title, file, size, peek.rows, peek.columns, problem=few, status="is too small", sidecar=sidecar
         )
@@ -183,7 +183,7 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
 
 
 # cached: loaded data sets are cached by their spec
-@lru_cache(maxsize=4 * MOST_FILES)
+@lru_cache(maxsize=4 * MAX_FILES)
 def _spec(entry: Entry) -> DatasetSpec:
     sidecar = entry.sidecar
     similar_by = "pairs" if sidecar.pairs else "label" if entry.labels else "auto"
@@ -215,7 +215,7 @@ def _stem(file: Path, root: Path) -> str:
 
 def _walk(root: Path) -> Iterator[FileState]:
     """Files down to DEPTH, in order of their names, and links to folders outside, which are not followed."""
-    left = MOST_FILES
+    left = MAX_FILES
     stack = [(root, 0)]
     while stack and left > 0:
         folder, depth = stack.pop()
@@ -239,7 +239,7 @@ def _walk(root: Path) -> Iterator[FileState]:
                 continue
 
 
-MOST_NAMES = 4
+MAX_NAMES = 4
 LINKS = "links out of the data folder are not followed; copy the files"
 
 # Rows and columns.
@@ -299,8 +299,8 @@ def few_names(names: tuple[str, ...]) -> str:
     >>> few_names(("a", "b")), few_names(("a", "b", "c", "d", "e", "f"))
     ('a, b', 'a, b, c, d and 2 more')
     """
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
 
 
 def peek_size(file: Path, variable: str | None = None) -> Size | str:

@@ -41,7 +41,7 @@ TWO_SIDED_TEXTS = {
     "topk": "similar if the second is among the first's nearest k",
     "clicks": "similar if the document was clicked for the query; negatives are sampled among the documents",
 }
-LEAST_ROWS = 4
+MIN_ROWS = 4
 # Stored runs know these by fingerprints from before `natural` was part of them.
 NATURAL_NOT_HASHED = ("words",)
 # Pictures, captions and the paper's parameters, which no result depends on.
@@ -117,9 +117,9 @@ class Dataset:
                 raise ValueError(f"{name} must have one entry per row of X, {n}, got {len(value)}")
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
-        if n < LEAST_ROWS:
+        if n < MIN_ROWS:
             raise ValueError(
-                f"X must have at least {LEAST_ROWS} rows (two to search, a query each for validation and test), got {n}"
+                f"X must have at least {MIN_ROWS} rows (two to search, a query each for validation and test), got {n}"
             )
         if self.captions and len(self.captions) != n:
             raise ValueError(f"captions must have one entry per row of X, {n}, got {len(self.captions)}")

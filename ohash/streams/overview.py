@@ -15,7 +15,7 @@ from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import RowPairs
 from ohash.streams.summary import POOL, explain_similarity
 
-MOST_PROJECTED = 1_200
+MAX_PROJECTED = 1_200
 # Values that are projected: with more columns, fewer rows.
 PROJECTED_VALUES = 2_000_000
 # Subspace iteration: directions, and iterations.
@@ -40,7 +40,7 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
     >>> projection.xy.shape, projection.exact
     ((1200, 2), True)
     """
-    rows = sample_rows(dataset, min(MOST_PROJECTED, max(50, PROJECTED_VALUES // dataset.d)), seed)
+    rows = sample_rows(dataset, min(MAX_PROJECTED, max(50, PROJECTED_VALUES // dataset.d)), seed)
     X = gather(dataset.X, rows).astype(np.float64)
     if not np.isfinite(X).all():
         raise ValueError(
@@ -85,7 +85,7 @@ def _first_two(share: Floats) -> tuple[float, float]:
     return first, second
 
 
-MOST_NORMS = 20_000
+MAX_NORMS = 20_000
 EXAMPLES = 30
 
 
@@ -123,7 +123,7 @@ def make_overview(dataset: Dataset, seed: int = 0) -> Overview:
     >>> overview.classes[:3], int(overview.class_sizes.sum()), len(overview.examples)
     (('0', '1', '2'), 1797, 30)
     """
-    rows = sample_rows(dataset, max(1, min(MOST_NORMS, 20_000_000 // dataset.d)), seed)
+    rows = sample_rows(dataset, max(1, min(MAX_NORMS, 20_000_000 // dataset.d)), seed)
     values = gather(dataset.X, rows)
     return Overview(
         classes=class_names(dataset),

@@ -15,7 +15,7 @@ from ohash.core.parameters import param, validate
 from ohash.streams.data_split import split
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity import NAMES, TOP_K, make_similarity
-from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
+from ohash.streams.similarity.base import MIN_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
 from ohash.streams.similarity.pair_list import LATER_ITEMS, PairListSimilarity
 
 BLOCK_PAIRS = 1024
@@ -96,7 +96,7 @@ class PairStream:
         self.params = params
         self.seed = seed
         self.natural_share = source.natural_share
-        natural = params.similar_share < 0 and self.natural_share >= LEAST_NATURAL_SHARE
+        natural = params.similar_share < 0 and self.natural_share >= MIN_NATURAL_SHARE
         self.similar_share = stream_share(source, params.similar_share)
         if isinstance(source, PairListSimilarity) and params.order in ("time", "once") and source.has_negatives:
             self.similar_share = source.listed_share  # pairs come in the order given

@@ -13,8 +13,8 @@ from ohash.streams.annotations import PairList, check_column, check_ids, parse_t
 
 # A memory-mapped matrix of up to this many bytes is checked for NaN when it is opened.
 SEARCHED = 256 * 2**20
-LEAST_QUERIES = 2
-LEAST_DOCUMENTS = 2
+MIN_QUERIES = 2
+MIN_DOCUMENTS = 2
 
 Ids = npt.NDArray[np.str_]
 
@@ -62,8 +62,8 @@ def halve_queries(q: int) -> tuple[int, int]:
     >>> halve_queries(7), halve_queries(10_000)
     ((3, 4), (500, 500))
     """
-    if q < LEAST_QUERIES:
-        raise ValueError(f"two-sided data must have at least {LEAST_QUERIES} queries (validation and test), got {q}")
+    if q < MIN_QUERIES:
+        raise ValueError(f"two-sided data must have at least {MIN_QUERIES} queries (validation and test), got {q}")
     return min(500, q // 2), min(500, (q + 1) // 2)
 
 
@@ -77,8 +77,8 @@ def check_sides(
 ) -> None:
     """Refuse sides that are too small, and pairs and test queries that do not respect them."""
     q = len(query_rows)
-    if n - q < LEAST_DOCUMENTS:
-        raise ValueError(f"two-sided data must have at least {LEAST_DOCUMENTS} documents, got {n - q}")
+    if n - q < MIN_DOCUMENTS:
+        raise ValueError(f"two-sided data must have at least {MIN_DOCUMENTS} documents, got {n - q}")
     if min(counts) < 1 or sum(counts) > q:
         raise ValueError(f"queries must be two counts >= 1, of {q} query rows at most, got {counts}")
     if fixed_test is not None and not is_query[fixed_test].all():

@@ -17,8 +17,8 @@ from ohash.sweeps.results import METRIC, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
 from ohash.table_files import bibliography, escape_latex
 
-MOST_ROWS = 45  # of a table that fits on a page
-LEAST_POINTS = 4  # for shares of a variance
+MAX_ROWS = 45  # of a table that fits on a page
+MIN_POINTS = 4  # for shares of a variance
 BINS = 4  # of a parameter drawn at random
 LOWER_IS_BETTER = ("cum_R", "cpu_learn", "seconds")
 NEITHER_IS_BETTER = ("update_rate",)
@@ -60,7 +60,7 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
         scored = [point for point in scored if dict(point.at)["pairs"] == sweep.budgets[0]]
     axes = [key for key in sweep.axes if key != "pairs" or not sweep.halving]
     y = np.array([point.mean(measure) for point in scored])
-    if len(scored) < LEAST_POINTS or len(axes) < 2 or not y.std() > 0:
+    if len(scored) < MIN_POINTS or len(axes) < 2 or not y.std() > 0:
         return {}
     drawn = dict(sweep.random)
     shares: dict[str, float] = {}
@@ -104,9 +104,9 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
     if sweep.halving:
         candidates = sorted(candidates, key=lambda point: -dict(point.at)["pairs"])
     shown = candidates
-    if len(candidates) > MOST_ROWS:
+    if len(candidates) > MAX_ROWS:
         shown = sorted(candidates, key=lambda point: (not point.numbers, point.outcome != "full", -point.mean()))
-        shown = shown[:MOST_ROWS]
+        shown = shown[:MAX_ROWS]
     keys = list(sweep.axes)
     bits = ["bits"] if bits_differ_from_r(candidates) else []
     rows = []

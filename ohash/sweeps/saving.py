@@ -21,7 +21,7 @@ from ohash.sweeps.specification import build_sweep, read_sweep
 from ohash.sweeps.sweep import Sweep
 
 DATA, END = "data", ".frame"
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 
 
 def own_fingerprints(sweep: Sweep) -> list[str]:
@@ -36,9 +36,9 @@ def own_data_file(store: Store, content: str) -> Path:
 
 def save_own_data(store: Store, dataset: Dataset) -> str:
     """Save a copy for sweeps; returns the fingerprint. Very large data are better read in place."""
-    if dataset.X.nbytes > MOST_BYTES:
+    if dataset.X.nbytes > MAX_BYTES:
         raise ValueError(
-            f"data of a sweep must take at most {MOST_BYTES / 2**30:g} GiB, got {dataset.X.nbytes / 2**30:.1f} GiB; "
+            f"data of a sweep must take at most {MAX_BYTES / 2**30:g} GiB, got {dataset.X.nbytes / 2**30:.1f} GiB; "
             "put the file into a folder and pass --data DIR: there it is read in place, however large"
         )
     content = dataset.fingerprint()

@@ -50,7 +50,7 @@ from ohash.engine.params import OWN
 from ohash.streams import registry as datasets
 from ohash.sweeps.sweep import DRAWS, Sweep, Values
 
-MOST_CELLS = 100_000
+MAX_CELLS = 100_000
 SPEC_KEYS = ("name", "seeds", "base", "grid", "cases", "random", "halving")
 FACTOR = 3  # of successive halving, unless the specification gives another
 
@@ -64,7 +64,7 @@ def build_sweep(
     seeds: int | Sequence[int] = 1,
     random: Mapping[str, Any] | None = None,
     halving: Mapping[str, Any] | None = None,
-    most: int = MOST_CELLS,
+    most: int = MAX_CELLS,
 ) -> Sweep:
     """A sweep of at most `most` cells; every cell must be a valid experiment.
 
@@ -130,7 +130,7 @@ def check_datasets(sweep: Sweep) -> None:
             raise ValueError(f"dataset {OWN!r} needs its content; pass your own data with --features FILE")
 
 
-def from_values(values: object, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
+def from_values(values: object, name: str = "sweep", most: int = MAX_CELLS) -> Sweep:
     """A sweep from the values of a file or a link."""
     if values == {}:
         raise ValueError("a sweep needs at least [base] or [grid], got nothing")

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1280, 720
 HEAD, STRIP = 96, 96  # pixels of the words, and of the gallery
 SCALE = 1.5  # pixels per point
 TYPE = 11.0  # points
-MOST_FRAMES = 40
+MAX_FRAMES = 40
 FRAME_MS, LAST_MS = 300, 4000
 COLOURS = 64
 ROLES, SWATCH = ("similar", "dissimilar", "labels", "clipped", "right", "wrong"), 120
@@ -32,7 +32,7 @@ def recording_gif(
     moments: Sequence[tuple[Snapshot, Neighbours]], dataset: Dataset, title: str, metric: str = ""
 ) -> bytes:
     """The file; of many moments, some are left out."""
-    chosen = np.unique(np.linspace(0, len(moments) - 1, min(len(moments), MOST_FRAMES)).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(moments) - 1, min(len(moments), MAX_FRAMES)).round().astype(int))
     pictures = film([now for now, _ in moments], metric)
     frames = [_frame(moments[at], pictures[at], dataset, title) for at in chosen]
     palette = _palette(frames[-1])

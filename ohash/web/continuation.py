@@ -19,8 +19,8 @@ from ohash.models.online.passive_aggressive import PassiveAggressive
 
 ROOM = 1_900_000  # bytes of text, beside charts and pictures of about 1 MB
 MORE_PAIRS = 10_000  # after the last one of the run
-FEWEST_W = 4  # moments with their W; from the nearest of them the page learns the pairs up to any other again
-MOST_ROWS = 2**15  # a row and the sign of the pair share 16 bits
+MIN_KEPT_W = 4  # moments with their W; from the nearest of them the page learns the pairs up to any other again
+MAX_ROWS = 2**15  # a row and the sign of the pair share 16 bits
 PAIR_BYTES = 4  # two rows
 CURVE = 400  # points of the recorded loss
 
@@ -43,7 +43,7 @@ def continuation(run: Run, moments: Sequence[Snapshot]) -> dict[str, Any] | str:
     }
     # A run may have 10^9 pairs: they are drawn only if there is room for them.
     size, each = _text_bytes(data) + _base64_bytes(PAIR_BYTES * last), _text_bytes(_weights(run, run.t))
-    fewest, most = min(len(moments), FEWEST_W), (ROOM - size) // each
+    fewest, most = min(len(moments), MIN_KEPT_W), (ROOM - size) // each
     if most < fewest:
         needed = (size + fewest * each) / 1e6
         return f"vectors, pairs and W would take {needed:.1f} MB, and there is room for {ROOM / 1e6:.1f} MB."
@@ -60,7 +60,7 @@ def _obstacle(run: Run) -> str:
         return "a page computes Algorithm 1 as the paper has it, without a moving mean, other bits or more rounds."
     if run.world.drift.boundaries:
         return "the world of this run changes, and the page would need it as it is after each change."
-    return "" if run.world.dataset.n <= MOST_ROWS else f"the data have more than {MOST_ROWS:,} rows."
+    return "" if run.world.dataset.n <= MAX_ROWS else f"the data have more than {MAX_ROWS:,} rows."
 
 
 def _spread(times: list[int], most: int) -> list[int]:
@@ -96,9 +96,9 @@ def _map(run: Run) -> dict[str, Any]:
 
 
 def _pairs(run: Run, last: int) -> Array:
-    """(2, pairs): rows i, with MOST_ROWS added for a similar pair, and rows j."""
+    """(2, pairs): rows i, with MAX_ROWS added for a similar pair, and rows j."""
     i, j, s = run.world.pairs(0, last)
-    return np.stack([i + MOST_ROWS * (s == 1), j]).astype("<u2")
+    return np.stack([i + MAX_ROWS * (s == 1), j]).astype("<u2")
 
 
 def _truth(run: Run) -> dict[str, Any] | None:

@@ -107,8 +107,8 @@ class Hand {
   paint(place) {
     if (this.stroke && Math.hypot(place[0] - this.stroke[0], place[1] - this.stroke[1]) < SPACING) return;
     this.stroke = place;
-    if (this.run.labels.length >= MOST_POINTS) {
-      this.playground.notify(`There are at most ${MOST_POINTS} points; erase some.`);
+    if (this.run.labels.length >= MAX_POINTS) {
+      this.playground.notify(`There are at most ${MAX_POINTS} points; erase some.`);
       return;
     }
     this.playground.edit("paint", `${this.tool}${placeText(this.unturned(place))}`);

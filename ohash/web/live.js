@@ -1,8 +1,8 @@
 // The same experiment on the pages Live and Step by step, which draw the same points.
 
 const LIVE_CHANGES = ["beta", "C"]; // what Live changes while it runs
-const MOST_CHANGES = 64; // there
-const LEAST_OF_CLASS = 4; // points that a class needs there: some of the points are queries
+const MAX_CHANGES = 64; // there
+const MIN_OF_CLASS = 4; // points that a class needs there: some of the points are queries
 const TURN_STEP = 5; // degrees: Live turns the points in steps
 
 // The key of the points among the data sets of Live: a shape and its seed, or the places themselves.
@@ -19,11 +19,11 @@ function liveDataset(run) {
 // From its first pair on, as it is in the playground now; null if there are too few points.
 function liveQuery(run) {
   const { first, params, params: { T, features, drift } } = run;
-  if (run.counts.filter((n) => n >= LEAST_OF_CLASS).length < 2) return null;
+  if (run.counts.filter((n) => n >= MIN_OF_CLASS).length < 2) return null;
   const method = T > 1 ? "mmoh" : "oh", kernel = features === "rbf" ? "rbf" : "none";
   const query = new URLSearchParams({ dataset: liveDataset(run), method, kernel, similar_share: 0.5 });
   const changes = run.events.slice(0, run.happened).filter(([, key]) => LIVE_CHANGES.includes(key));
-  const follows = changes.length <= MOST_CHANGES;
+  const follows = changes.length <= MAX_CHANGES;
   for (const key of ["r", "noise", "seed"]) query.set(key, params[key]);
   for (const key of LIVE_CHANGES) query.set(key, (follows ? first : params)[key]);
   if (T > 1) query.set("T", T);
@@ -50,7 +50,7 @@ function makeLiveLinks(element, page) {
   const live = link("Live"), step = link("Step by step"), save = make("a", { textContent: "save them", href: "#" });
   const links = make("span", {}, "Open on ", live, " or ", step,
     make("small", { textContent: ": the same points, other pairs; " }), save);
-  const few = make("small", { textContent: `Live needs two classes of ${LEAST_OF_CLASS} points: paint some` });
+  const few = make("small", { textContent: `Live needs two classes of ${MIN_OF_CLASS} points: paint some` });
   let shown = null;
   save.download = "points.csv";
   save.addEventListener("click", () => {

@@ -2,7 +2,7 @@
 
 const HALF = 1.6; // the plane shown is [-HALF, HALF]²
 const N_POINTS = 200; // of a data set
-const MOST_POINTS = 400; // with those painted
+const MAX_POINTS = 400; // with those painted
 const N_CLASSES = 4;
 
 // `drift` is what the control of this name starts with. Live draws the same points: ohash/streams/datasets/playground.py.
@@ -64,7 +64,7 @@ function readPlace(text) {
 // The result is new points; the old ones stay as they are. What is impossible changes nothing.
 const EDITS = {
   paint: { pattern: /^[0-3](?:[0-9a-z]{4})+$/, edit: ({ places, labels }, text) => {
-    const added = text.slice(1).match(/.{4}/g).map(readPlace).slice(0, Math.max(0, MOST_POINTS - places.length));
+    const added = text.slice(1).match(/.{4}/g).map(readPlace).slice(0, Math.max(0, MAX_POINTS - places.length));
     return { places: [...places, ...added], labels: [...labels, ...added.map(() => +text[0])] };
   } },
   move: { pattern: /^\d+\.[0-9a-z]{4}$/, edit: ({ places, labels }, text) => {

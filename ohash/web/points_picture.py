@@ -5,7 +5,7 @@ import re
 from urllib.parse import parse_qsl
 
 from ohash.plots import theme
-from ohash.streams.datasets.playground import MOST_POINTS, MOST_SEED, SHAPES, Place, make_points, read_points
+from ohash.streams.datasets.playground import MAX_POINTS, MAX_SEED, SHAPES, Place, make_points, read_points
 from ohash.web.playground_settings import EDITS, LONGEST
 
 HALF, SIZE, RADIUS = 1.6, 320, 3.6  # of the plane shown; of the picture and a mark, in its own units
@@ -41,7 +41,7 @@ def points_of(link: str) -> Points:
     """The points as they are at the pair that a link waits at: made, then edited, and turned if the plane drifts."""
     values = DEFAULTS | dict(parse_qsl(link))
     shape, seed, at = values["data"], values["seed"], values.get("at", "0")
-    if not (seed.isascii() and seed.isdigit() and int(seed[:9]) <= MOST_SEED):
+    if not (seed.isascii() and seed.isdigit() and int(seed[:9]) <= MAX_SEED):
         return []
     if shape not in SHAPES and shape != OWN:
         return []
@@ -61,7 +61,7 @@ def _edited(points: Points, key: str, text: str) -> Points:
     """After one edit, as in points.js; what is impossible changes nothing."""
     if key == "paint":
         places, labels = read_points([text])
-        return [*points, *zip(places, labels, strict=True)][: max(MOST_POINTS, len(points))]
+        return [*points, *zip(places, labels, strict=True)][: max(MAX_POINTS, len(points))]
     which, _, to = text.partition(".")
     at = int(which)
     if at >= len(points):

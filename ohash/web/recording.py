@@ -30,7 +30,7 @@ LONG, ABOVE = 300, 1.0  # letters of a line that is a curve; points by which the
 PLOT, POINTS = "<clipPath", r' d="[^"]*"'
 TYPE = 9.0  # points
 RECORDING, SCRIPTS = "recording.js", ("step.js", "measure.js", "continuation.js", "take_over.js")
-MOST_LETTERS = 24  # of a name that stands for an item without a picture
+MAX_NAME_LENGTH = 24  # of a name that stands for an item without a picture
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -234,7 +234,7 @@ def _about(moments: Sequence[Snapshot]) -> str:
 def _item(dataset: Dataset, row: int) -> dict[str, str]:
     name = item_name(dataset, row)
     picture = picture_of(dataset, row)
-    return {"name": name, "picture": picture} if picture else {"name": name[:MOST_LETTERS]}
+    return {"name": name, "picture": picture} if picture else {"name": name[:MAX_NAME_LENGTH]}
 
 
 def _style() -> str:

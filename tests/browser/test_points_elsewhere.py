@@ -12,7 +12,7 @@ from ohash.cli.lab import Dashboard
 from ohash.engine import links
 from ohash.engine.params import flat
 from ohash.engine.world import World
-from ohash.streams.datasets.playground import MOST_POINTS, SHAPES
+from ohash.streams.datasets.playground import MAX_POINTS, SHAPES
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
 from ohash.ui.session.address import LIMITS
@@ -78,7 +78,7 @@ def test_edited_points_go_to_live_within_the_length_of_a_link(scratch: Any) -> N
     query = live_query(scratch, f"data=own&at=0&changes=0:paint:0{painted},0:paint:2{painted[::-1]}")
     params, problems = links.from_query(query, LIMITS)
     dataset = load_by_key(params.dataset)
-    assert not problems and dataset.n == MOST_POINTS and len(params.dataset) < 2000
+    assert not problems and dataset.n == MAX_POINTS and len(params.dataset) < 2000
     edited = live_query(scratch, "data=xor&at=30&changes=20:erase:0,20:move:0.i0i0,30:paint:3h0h0")
     assert load_by_key(edited["dataset"]).n == 200
     back = "run.seek(10); run.happened = 0; run.setPoints(makePoints('xor', randomNumbers(1)))"

@@ -9,7 +9,7 @@ from ohash.comparison.params import (
     CLICK_METHODS,
     DEFAULT_METHODS,
     LABEL_METHODS,
-    MOST_METHODS,
+    MAX_METHODS,
     Entry,
     build_comparison,
     default_methods,
@@ -122,7 +122,7 @@ def test_an_entry_is_an_experiment_that_live_can_open():
 def test_a_bad_link_is_named_and_defaulted(query, said):
     read, problems = from_query(query, Limits(bits=2048, m=2048, pairs=10**8))
     assert any(said in problem for problem in problems), problems
-    assert 1 <= len(read.entries) <= MOST_METHODS
+    assert 1 <= len(read.entries) <= MAX_METHODS
     again, none = from_query(read.to_query(), Limits(bits=2048, m=2048, pairs=10**8))
     assert again == read
     assert none == []
@@ -222,7 +222,7 @@ def test_with_values_keeps_the_rest():
 
 def test_the_usual_contests_are_sound():
     assert build_comparison(methods=DEFAULT_METHODS).names[:4] == ("OH", "ITQ", "Product quantisation", "Sign")
-    assert len(build_comparison(methods=CLICK_METHODS).entries) == len(CLICK_METHODS) <= MOST_METHODS
+    assert len(build_comparison(methods=CLICK_METHODS).entries) == len(CLICK_METHODS) <= MAX_METHODS
 
 
 @pytest.mark.parametrize("kind", ["labels", "multi", "clicks", "pairs", "metric"])

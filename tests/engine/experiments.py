@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ohash.core.parameters import parameter_table
 from ohash.engine.params import (
-    MOST_CHANGES,
+    MAX_CHANGES,
     Change,
     experiment,
     rows_of,
@@ -53,7 +53,7 @@ def experiments(draw, method=None):
                 st.sampled_from(live).flatmap(
                     lambda row: st.builds(Change, st.integers(0, 10**9), st.just(row.key), numbers_of(row))
                 ),
-                max_size=MOST_CHANGES,
+                max_size=MAX_CHANGES,
             )
         )
     dataset = draw(st.sampled_from(["digits", "blobs", "blobs2d"]))

@@ -7,7 +7,7 @@ import pytest
 
 from ohash.cli import drift as command
 from ohash.engine import saving
-from ohash.engine.history import MOST_CLASSES, ClassScores
+from ohash.engine.history import MAX_CLASSES, ClassScores
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.sliding_map import LAST_POINTS, sliding_map
@@ -113,7 +113,7 @@ def test_another_beta_is_another_loss_and_no_drift():
 )
 def test_arrived_points_ask_the_table_made_before_they_came(database, train, most, monkeypatch):
     if most:
-        monkeypatch.setattr("ohash.engine.sliding_map.MOST_SEARCHED", most)
+        monkeypatch.setattr("ohash.engine.sliding_map.MAX_SEARCHED", most)
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
@@ -165,7 +165,7 @@ def test_a_rotation_makes_it_forget_classes(rotated):
 
 
 def test_too_many_classes_are_not_kept():
-    X, n = np.random.default_rng(0).normal(size=(900, 3)), MOST_CLASSES + 1
+    X, n = np.random.default_rng(0).normal(size=(900, 3)), MAX_CLASSES + 1
     scores = ClassScores(Dataset.from_arrays(X, labels=np.arange(900) % n))
     assert scores.classes == 0
     scores.add(np.arange(3), None)

@@ -185,7 +185,7 @@ def test_later_clicks_by_hand(database, part):
 
 def test_many_later_clicks_are_sampled_and_that_is_said(monkeypatch):
     dataset, values = own_data("clicks")
-    monkeypatch.setattr(judge_module, "MOST_QUERIES", 25)
+    monkeypatch.setattr(judge_module, "MAX_QUERIES", 25)
     run = straight(small("oh", "user", pairs=50, **values), dataset)
     assert len(run.checkpoints.judge.queries) == 25 and (np.diff(run.checkpoints.judge.queries) > 0).all()
     assert "25 of " in run.checkpoints.judge.note and run.checkpoints.judge.note in run.snapshot("done").notes

@@ -8,7 +8,7 @@ from ohash.engine.links import Limits, from_query
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import (
     FIRST_DATASET,
-    MOST_CHANGES,
+    MAX_CHANGES,
     experiment,
     flat,
     from_json,
@@ -128,7 +128,7 @@ def test_forged_links_never_raise_and_never_exceed_limits(data, method):
     params, problems = from_query(query, limits)
     assert getattr(params.model, "T", 1) * params.model.r <= limits.bits
     assert params.features.m <= limits.m and params.run.pairs <= limits.pairs
-    assert len(params.changes) <= MOST_CHANGES and len(params.content) <= 64
+    assert len(params.changes) <= MAX_CHANGES and len(params.content) <= 64
     assert all(isinstance(problem, str) and problem for problem in problems)
     again, still = from_query(params.to_query(), limits)
     assert again == params and still == []
@@ -170,7 +170,7 @@ def test_one_bad_change_of_a_link_costs_only_itself():
     assert params == OPENING.with_changes(5, beta=0.4).with_changes(9, C=0.01)
     assert len(problems) == 1 and "7:beta:2" in problems[0]
     many, problems = from_query({"changes": ",".join(f"{t}:C:0.01" for t in range(140))})
-    assert len(many.changes) == MOST_CHANGES and "at most 64" in problems[0]
+    assert len(many.changes) == MAX_CHANGES and "at most 64" in problems[0]
 
 
 def test_values_that_do_not_go_together_are_named_in_a_link():

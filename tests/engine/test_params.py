@@ -10,7 +10,7 @@ from ohash.core.parameters import parameter_table
 from ohash.engine.export import code_for
 from ohash.engine.params import (
     FIRST_DATASET,
-    MOST_CHANGES,
+    MAX_CHANGES,
     Change,
     ExperimentParams,
     experiment,
@@ -104,7 +104,7 @@ def test_equal_numbers_are_equal_experiments():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ([Change(t, "beta", 0.4) for t in range(MOST_CHANGES + 1)], "changes must be at most 64, got 65"),
+        ([Change(t, "beta", 0.4) for t in range(MAX_CHANGES + 1)], "changes must be at most 64, got 65"),
         ([Change(1, "r", 64)], "changes may set beta, C of oh, got 'r'"),
         ([Change(1, "colour", 1.0)], "changes may set beta, C of oh, got 'colour'"),
         ([Change(-1, "beta", 0.4)], "a change must happen at a pair number >= 0, got -1"),

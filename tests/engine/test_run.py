@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.loss import dissimilar_threshold
-from ohash.engine.params import MOST_CHANGES, Change, experiment
+from ohash.engine.params import MAX_CHANGES, Change, experiment
 from ohash.engine.run import Run, run
 from ohash.models.registry import find
 from tests.engine.cases import CASES, CHANGES, OWN, case, finished_run
@@ -112,12 +112,12 @@ def test_a_bad_change_changes_nothing():
         with pytest.raises(ValueError, match=r"must be|may set"):
             going.set(**bad)
         assert going.params is before
-    for t in range(50, 50 + MOST_CHANGES):
+    for t in range(50, 50 + MAX_CHANGES):
         advance(going, t)
         going.set(C=0.001 * t)
-    assert len(going.params.changes) == MOST_CHANGES
-    advance(going, 50 + MOST_CHANGES)
-    with pytest.raises(ValueError, match=f"changes must be at most {MOST_CHANGES}"):
+    assert len(going.params.changes) == MAX_CHANGES
+    advance(going, 50 + MAX_CHANGES)
+    with pytest.raises(ValueError, match=f"changes must be at most {MAX_CHANGES}"):
         going.set(C=7.0)
     finish(going)
 

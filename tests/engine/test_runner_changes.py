@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ohash.engine.live.runner import Runner
-from ohash.engine.params import MOST_CHANGES, Change
+from ohash.engine.params import MAX_CHANGES, Change
 from ohash.engine.run import Run
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import assert_same, small, straight
@@ -63,16 +63,16 @@ def test_what_cannot_be_set_is_refused_and_the_run_goes_on(runner_of, values, me
 
 
 def test_one_change_too_many_is_refused_and_the_run_goes_on(runner_of):
-    known = tuple(Change(k, "C", 0.001 * (k + 1)) for k in range(MOST_CHANGES - 1))
+    known = tuple(Change(k, "C", 0.001 * (k + 1)) for k in range(MAX_CHANGES - 1))
     runner = runner_of(replace(small(pairs=10**6), changes=known), pace=5000).start()
-    until(lambda: runner.run is not None and runner.run.t > MOST_CHANGES)
+    until(lambda: runner.run is not None and runner.run.t > MAX_CHANGES)
     ack = runner.set(C=0.5)
     until(lambda: runner._applied >= ack and runner.run.t > runner.params.changes[-1].at)  # at its pair it is replaced
     with pytest.raises(ValueError, match="changes must be at most 64"):
         runner.set(C=0.6)
     t = runner.run.t
     until(lambda: runner.run.t > t + 50)
-    assert runner.state == "running" and len(runner.params.changes) == MOST_CHANGES
+    assert runner.state == "running" and len(runner.params.changes) == MAX_CHANGES
 
 
 def test_a_change_that_no_longer_fits_when_its_turn_comes_is_told(runner_of, monkeypatch):

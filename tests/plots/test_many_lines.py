@@ -42,7 +42,7 @@ def seen(one: Series):
 @given(st.integers(1, 4), st.integers(1, 12))
 def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
     names = ["oh", "mmoh", "mlh", "lego"][:methods]
-    cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MOST_LINES]
+    cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MAX_LINES]
     styles = theme.case_styles(cases)
     assert len({(theme.colour(one.role), one.dash, one.marker) for one in styles}) == len(cases)
     if methods > 1:
@@ -106,7 +106,7 @@ def test_no_more_lines_than_can_be_told_apart_and_the_rest_is_said():
     grid = {"C": [0.01, 0.1, 1.0, 10.0], "beta": [0.2, 0.4, 0.6, 0.8], "r": [8, 16, 32]}
     chart = drawn(build_sweep(base=BASE, grid=grid), value=lambda place: place["C"] / 20 + place["beta"] / 1000)
     names = [one.name for one in chart.series if one.kind == "line"]
-    assert len(names) == sweeps.MOST_LINES and not any("C = 0.01" in name for name in names), "the lowest are left out"
+    assert len(names) == sweeps.MAX_LINES and not any("C = 0.01" in name for name in names), "the lowest are left out"
     assert "12 of 16 lines that reach highest" in chart.caption and names[0] == "C = 0.1, β = 0.2"
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from ohash.core.gist import gist512
 from ohash.streams.readers import picture_files
-from ohash.streams.readers.picture_files import LEAST_PICTURES, read_pictures
+from ohash.streams.readers.picture_files import MIN_PICTURES, read_pictures
 
 
 def png(seed: int = 0, width: int = 40, height: int = 30) -> bytes:
@@ -42,8 +42,8 @@ def test_folders_of_a_zip_are_labels_and_progress_is_told() -> None:
 
 
 def test_single_files_have_no_labels() -> None:
-    loose = read_pictures([(f"{at}.png", png(at)) for at in range(LEAST_PICTURES)], "20 files")
-    assert loose.labels is None and loose.n == LEAST_PICTURES
+    loose = read_pictures([(f"{at}.png", png(at)) for at in range(MIN_PICTURES)], "20 files")
+    assert loose.labels is None and loose.n == MIN_PICTURES
 
 
 def test_a_folder_is_read_like_the_zip_of_it() -> None:
@@ -80,9 +80,9 @@ def test_a_zip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_and_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "MOST_PICTURES", 23)
+    monkeypatch.setattr(picture_files, "MAX_PICTURES", 23)
     with pytest.raises(ValueError, match="more than 23 pictures"):
         read_pictures([("a.zip", zipped(**PICTURES))], "a.zip")
-    monkeypatch.setattr(picture_files, "MOST_PIXELS", 100)
+    monkeypatch.setattr(picture_files, "MAX_PIXELS", 100)
     with pytest.raises(ValueError, match="40 x 30 pixels, more than 100"):
         read_pictures([("a.zip", zipped(**PICTURES))], "a.zip")

@@ -6,7 +6,7 @@ import pytest
 import ohash
 from ohash.engine.links import from_query
 from ohash.engine.params import FIRST_DATASET
-from ohash.streams.datasets.playground import MOST_POINTS, SHAPES
+from ohash.streams.datasets.playground import MAX_POINTS, SHAPES
 from ohash.streams.registry import datasets, family_of, find_dataset, load_by_key, lookup
 
 PAINTED = "playground-points-0h0h0h0i0h0j0h0k0-3t0t0t0u0t0v0t0w0"
@@ -58,7 +58,7 @@ def test_points_by_hand_are_read_as_they_are_painted():
         "playground-points-4" + "abcd" * 8,
         "playground-points-0" + "ABCD" * 8,
         "playground-points-0" + "abcd" * 3,
-        "playground-points-0" + "abcd" * (MOST_POINTS + 1),
+        "playground-points-0" + "abcd" * (MAX_POINTS + 1),
         "playground-points-0" + "abcd" * 10 + "\n",
         "playground-points-0" + "0" * 10**6,
         "playground-../../etc/passwd",

@@ -44,7 +44,7 @@ def test_kept_data_that_are_damaged_or_too_large_are_said(store, monkeypatch):
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(ValueError, match="damaged"):
         own.load_own_dataset(store, content)
-    monkeypatch.setattr(own, "MOST_BYTES", 100)
+    monkeypatch.setattr(own, "MAX_BYTES", 100)
     with pytest.raises(ValueError, match="--data DIR"):
         own.save_own_data(store, mine)
 

@@ -108,7 +108,7 @@ def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch:
 
 def test_uploads_of_all_visitors_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads._held().clear()
-    monkeypatch.setattr(uploads, "MOST_BYTES", 3000)
+    monkeypatch.setattr(uploads, "MAX_BYTES", 3000)
     sessions = [Session(str(at), experiment("blobs2d")) for at in range(2)]
     X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
     first = own_data.add(sessions[0], Dataset.from_arrays(X, title="first.npy"))
@@ -122,7 +122,7 @@ def test_uploads_of_all_visitors_together_have_a_limit(monkeypatch: pytest.Monke
 
 def test_the_uploads_of_one_visitor_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads._held().clear()
-    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 3000)
     X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
     tabs = [Session(str(at), experiment("blobs2d")) for at in range(4)]
 
@@ -141,7 +141,7 @@ def test_the_uploads_of_one_visitor_have_a_limit(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_kept_only_for_a_reload_gives_way_to_a_new_upload(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads._held().clear()
-    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 3000)
     monkeypatch.setattr(uploads, "browser_token", lambda: "a")
     monkeypatch.setattr(access, "visitor", lambda: "a")
     X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
@@ -159,7 +159,7 @@ def test_who_uploads_too_much_costs_others_nothing_that_they_would_find_after_a_
 ) -> None:
     uploads._held().clear()
     uploads._uploads().clear()
-    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 3000)
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 3000)
     X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
 
     def upload(at: int, visitor: str, rows: int = 40) -> str:
@@ -174,10 +174,10 @@ def test_who_uploads_too_much_costs_others_nothing_that_they_would_find_after_a_
         upload(at, "b")
     with pytest.raises(ValueError, match="yours may take"):
         own_data.add(Session("6", experiment("blobs2d")), Dataset.from_arrays(np.tile(X, (3, 1)), title="6.npy"))
-    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 10**6)
-    for at in range(10, 10 + 2 * uploads.MOST_KEPT):
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 10**6)
+    for at in range(10, 10 + 2 * uploads.MAX_KEPT):
         upload(at, "b", rows=20)
-    assert len(uploads._uploads()) == 1 + uploads.MOST_KEPT
+    assert len(uploads._uploads()) == 1 + uploads.MAX_KEPT
     monkeypatch.setattr(uploads, "browser_token", lambda: "a")
     assert uploads.find_upload(hers)
 
@@ -194,7 +194,7 @@ def test_all_that_was_read_counts_not_only_the_vectors() -> None:
 def test_an_upload_beyond_her_share_is_a_message_and_no_cache_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads._held().clear()
     uploads._uploads().clear()
-    monkeypatch.setattr(uploads, "MOST_OF_VISITOR", 1000)
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 1000)
     read: list[weakref.ref[Dataset]] = []
 
     def check(dataset: Dataset) -> Summary:

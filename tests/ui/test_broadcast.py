@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from ohash.engine.snapshot import Snapshot
-from ohash.ui.session.broadcast import MOST_PICTURES, PATH, QUALITY, ROUTES, Broadcast, ChartSwitches
+from ohash.ui.session.broadcast import MAX_PICTURES, PATH, QUALITY, ROUTES, Broadcast, ChartSwitches
 
 looks = st.builds(
     ChartSwitches,
@@ -140,4 +140,4 @@ def test_many_ways_of_looking_do_not_fill_the_memory() -> None:
                 for d in "01" for e in "01"]  # fmt: skip
     for query in switches:
         assert stage.ask(query)[0] == 200
-    assert len(stage.drawn) == 32 > MOST_PICTURES == len(stage.broadcast._pictures)
+    assert len(stage.drawn) == 32 > MAX_PICTURES == len(stage.broadcast._pictures)

@@ -6,7 +6,7 @@ from ohash.ui.session.classroom import (
     AWAY_SECONDS,
     LONGEST_NAME,
     LONGEST_PLACE,
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     RELOAD_SECONDS,
     Classroom,
 )
@@ -28,7 +28,7 @@ def test_what_the_board_refuses():
     assert "Enter a name" in room.enter("a", " \n", 0.9, 8, "Digits")
     room.enter("a", "x" * 500, 0.1, 8, "Digits")
     assert len(room.board("Digits")[0].name) == LONGEST_NAME
-    for number in range(MOST_ENTRIES - 1):
+    for number in range(MAX_ENTRIES - 1):
         room.enter(f"v{number}", "v", 0.5, 8, "Digits")
     assert "full" in room.enter("late", "L", 0.9, 8, "Digits")
 

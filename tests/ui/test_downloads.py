@@ -24,8 +24,8 @@ def test_a_file_outlives_the_next_runs_of_a_page_and_makes_room_for_others(monke
     for _ in range(5):
         manager.remove_orphaned_files()
     assert files.get_file(first).content == b"pairs,mAP"
-    for at in range(downloads.MOST_KEPT):
+    for at in range(downloads.MAX_KEPT):
         press(f"number {at}")
     for _ in range(2):
         manager.remove_orphaned_files()
-    assert len(files._files_by_id) == downloads.MOST_KEPT, "memory does not grow"
+    assert len(files._files_by_id) == downloads.MAX_KEPT, "memory does not grow"

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from ohash.ui.session import feed as feeds
 from ohash.ui.session.broadcast import ChartSwitches
-from ohash.ui.session.feed import ARRIVAL_SECONDS, MOST_FRAMES, PATH, PATIENCE_SECONDS, Feed, Frame
+from ohash.ui.session.feed import ARRIVAL_SECONDS, MAX_FRAMES, PATH, PATIENCE_SECONDS, Feed, Frame
 from tests.ui.test_broadcast import answer
 
 LIGHT, DARK = ChartSwitches(), ChartSwitches(dark=True)
@@ -144,7 +144,7 @@ def test_few_pictures_are_kept(stage: Stage) -> None:
     for seq in range(1, 50):
         stage.now = frame(seq)
         stage.send(DARK if seq % 2 else LIGHT)
-    assert len(stage.feed._frames) == MOST_FRAMES
+    assert len(stage.feed._frames) == MAX_FRAMES
 
 
 @pytest.mark.parametrize(("changes", "awaited"), [("0", 1), ("3", 4), ("", 0), ("-1", 0), ("x", 0), ("9" * 30, 0)])

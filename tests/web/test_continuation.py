@@ -13,7 +13,7 @@ from ohash.engine.moments import Moments
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.web.continuation import MORE_PAIRS, MOST_ROWS, ROOM, continuation
+from ohash.web.continuation import MAX_ROWS, MORE_PAIRS, ROOM, continuation
 from ohash.web.recording import recording_page
 
 
@@ -46,8 +46,8 @@ def test_it_holds_the_run_s_own_W_and_pairs() -> None:
     assert np.array_equal(unpacked(data["X"]), run.world.dataset.X) and data["X"]["dtype"] == "uint8"
     first, second = unpacked(data["pairs"]).astype(int)
     i, j, s = run.world.pairs(0, run.end + MORE_PAIRS)
-    assert np.array_equal(first % MOST_ROWS, i) and np.array_equal(second, j)
-    assert np.array_equal(first >= MOST_ROWS, s == 1)
+    assert np.array_equal(first % MAX_ROWS, i) and np.array_equal(second, j)
+    assert np.array_equal(first >= MAX_ROWS, s == 1)
     assert [one["t"] for one in data["weights"]] == run.schedule, "they are short, so that all fit"
     for one in data["weights"]:
         hasher = run.hasher if one["t"] == run.t else run.replay(one["t"])[0]

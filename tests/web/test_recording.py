@@ -26,7 +26,7 @@ from ohash.plots.gallery import verdict_on
 from ohash.plots.live import charts
 from ohash.plots.renderers.svg import to_svg
 from ohash.streams.dataset import Dataset
-from ohash.web.animation import MOST_FRAMES, recording_gif
+from ohash.web.animation import MAX_FRAMES, recording_gif
 from ohash.web.recording import ON_A_PHONE, TYPE, recording_page
 from tests.selection import first
 
@@ -196,7 +196,7 @@ def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_wait
     run, every = recorded(SHORT)
     shown = [*every[:-1:8], every[-1]]
     with Image.open(io.BytesIO(recording_gif(shown, run.world.dataset, "OH on digits"))) as film:
-        assert film.n_frames == min(len(shown), MOST_FRAMES) and film.size == (1280, 720)
+        assert film.n_frames == min(len(shown), MAX_FRAMES) and film.size == (1280, 720)
         first_frame = film.convert("RGB").tobytes()
         film.seek(film.n_frames - 1)
         last = film.convert("RGB")

@@ -4,7 +4,7 @@ F = base + Σ trees minimises Σ log(1 + exp(-z_i F_i)). With p_i = 1 / (1 + exp
 i, its gradient is g_i = z_i p_i and its curvature h_i = p_i (1 - p_i). With G and H their sums over a node, the node is
 split where G²/H of the two sides together is largest, and a leaf adds RATE · G/H. The lower feature, then the lower
 threshold wins a tie. A tree is grown on the points with the largest p, which have KEPT_PERCENT of their sum (weight
-trimming), and on a random SHARE of the features, FEWEST_FEATURES at least (LazyBoost).
+trimming), and on a random SHARE of the features, MIN_FEATURES at least (LazyBoost).
 
 F is a multiple of 1 / UNIT, and p and h are multiples of 1 / ONE. Sums of integers are exact in any order, so that no
 tree depends on the order of a sum or on a vector width.
@@ -24,10 +24,10 @@ from ohash.runtime.compile import in_order
 BINS = 256
 RATE = 0.1
 KEPT_PERCENT = 99
-SHARE, FEWEST_FEATURES = 0.1, 32
+SHARE, MIN_FEATURES = 0.1, 32
 UNIT, ONE = 2**12, 2**20
 FARTHEST = 16 * UNIT  # |F| beyond which p is taken as there; it is 1e-7
-FEWEST = 20  # points of a leaf
+MIN_LEAF_POINTS = 20  # points of a leaf
 
 
 class Tree(NamedTuple):
@@ -160,7 +160,7 @@ def boost(
     """(base, trees) that predict z in {-1, +1}, of which both must occur."""
     codes, thresholds = quantised.codes, quantised.thresholds
     (d, n), cuts = codes.shape, np.array([len(one) for one in thresholds])
-    seen, fewest = min(d, max(FEWEST_FEATURES, ceil(SHARE * d))), min(FEWEST, max(1, n // 20))
+    seen, fewest = min(d, max(MIN_FEATURES, ceil(SHARE * d))), min(MIN_LEAF_POINTS, max(1, n // 20))
     wrong, curvature = wrong_and_curvature()
     positive = int((z > 0).sum())
     base = round(UNIT * log(positive / (n - positive)))

@@ -25,7 +25,7 @@ from ohash.runtime.threads import one_blas_thread
 # Pairs are summed in blocks of this many, and W is recomputed after whole blocks only: results depend on the order of
 # the pairs and never on how they are cut into calls.
 PAIRS_PER_BLOCK = 128
-LEAST_WEIGHT = 1e-3  # keeps all directions where none has signal
+MIN_WEIGHT = 1e-3  # keeps all directions where none has signal
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def discriminants(C: Floats, T: Floats, k: int, *, weigh: bool) -> Floats:
     values, vectors = np.linalg.eigh(half @ T @ half)
     axes = half @ vectors[:, ::-1][:, :k]
     signal = 1 - 0.5 / np.maximum(values[::-1][:k], 0.5)
-    return np.asarray(axes * np.maximum(signal, LEAST_WEIGHT) if weigh else axes)
+    return np.asarray(axes * np.maximum(signal, MIN_WEIGHT) if weigh else axes)
 
 
 class ClickWhitening(FittedHalfSpaces):

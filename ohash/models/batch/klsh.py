@@ -18,7 +18,7 @@ from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.runtime.frames import Arrays
 
-LEAST = 1e-8  # smaller eigenvalues are dropped
+MIN_EIGENVALUE = 1e-8  # smaller eigenvalues are dropped
 ROWS_PER_BLOCK = 4096  # rows encoded at a time
 
 
@@ -62,7 +62,7 @@ def center_kernel(K: Floats, columns: Floats, total: float) -> Floats:
 def inverse_root(K: Floats) -> Floats:
     """K^(-1/2) on the space where K is not 0."""
     values, vectors = np.linalg.eigh(K)
-    kept = values > LEAST
+    kept = values > MIN_EIGENVALUE
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T)
 
 

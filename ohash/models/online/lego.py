@@ -21,7 +21,7 @@ from ohash.models.learners import LearnerParams, PairLearner
 from ohash.models.linear import Planes
 from ohash.runtime.compile import inlined, kernel
 
-LEAST = 1e-12  # squared distances below are treated as 0
+MIN_SQUARED_DISTANCE = 1e-12  # squared distances below are treated as 0
 
 
 @inlined
@@ -61,7 +61,7 @@ def learn_pairs(
             Gz[q] = dot(G[q], z)
         y_hat = dot(Gz, Gz)
         clock[0] += 1
-        if y_hat < LEAST or (y_hat <= near if s[t] > 0 else y_hat >= far):
+        if y_hat < MIN_SQUARED_DISTANCE or (y_hat <= near if s[t] > 0 else y_hat >= far):
             continue
         wanted = target_of(y_hat, near if s[t] > 0 else far, eta)
         a = (math.sqrt(wanted / y_hat) - 1.0) / y_hat

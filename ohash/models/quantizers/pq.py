@@ -25,7 +25,7 @@ from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 from ohash.runtime.frames import Arrays
 
-MOST_POINTS = 64  # training points per centroid; more change little and take proportionally longer
+MAX_POINTS = 64  # training points per centroid; more change little and take proportionally longer
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PQ(Reconstruction):
         quantiser = self._quantiser(faiss, d)
         clusters = quantiser.cp
         clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
-        clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
+        clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MAX_POINTS
         if self.params.rotation == "learnt":
             self.rotation = self._learn_rotation(faiss, _pad(X, quantiser.d), quantiser.M)
         rows = self._place(X, quantiser.d)
@@ -147,14 +147,14 @@ class PQ(Reconstruction):
     def _learn_rotation(self, faiss: ModuleType, rows: npt.NDArray[np.float32], M: int) -> npt.NDArray[np.float32]:
         """(d, d), from as many points as k-means takes, chosen evenly."""
         d = rows.shape[1]
-        some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_POINTS * 256)).astype(np.int64)
+        some = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS * 256)).astype(np.int64)
         points = np.ascontiguousarray(rows[some])
         if len(points) < 256:  # as many as the centroids of faiss' own quantiser
             points = np.resize(points, (256, d))
         opq = faiss.OPQMatrix(d, M, d)
         opq.niter, opq.niter_pq_0 = 2 * int(self.params.iterations), int(self.params.iterations)
         clusters = faiss.ProductQuantizer(d, M, 8)
-        clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, MOST_POINTS
+        clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, MAX_POINTS
         opq.pq = clusters
         with one_faiss_thread(faiss):
             opq.train(points)

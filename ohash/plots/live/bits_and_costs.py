@@ -24,7 +24,7 @@ from ohash.plots.live.axes import (
 )
 
 Floats = npt.NDArray[Any]
-MOST_BARS = 256
+MAX_BARS = 256
 
 
 def bits(now: Snapshot, *, log: bool = False) -> Chart:
@@ -159,7 +159,7 @@ def _models(T: int, r: int) -> list[Mark]:
 
 def _bars(name: str, values: Floats) -> tuple[Series, int]:
     """One step a bit, or the mean of as many bits as are needed to keep the steps visible."""
-    width = -(-len(values) // MOST_BARS)
+    width = -(-len(values) // MAX_BARS)
     whole = np.append(values, np.full(-len(values) % width, np.nan))
     y = np.nanmean(whole.reshape(-1, width), axis=1)
     x = 1 + np.arange(len(y)) * width + (width - 1) / 2

@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Points of a curve of a film, which has many pictures.
-MOST_POINTS = 100
+MAX_POINTS = 100
 
 
 def film(moments: Sequence[Snapshot], metric: str = "") -> list[dict[str, Chart]]:
@@ -67,5 +67,5 @@ def _charts(now: Snapshot, metric: str) -> dict[str, Chart]:
 
 
 def _lighter(chart: Chart) -> Chart:
-    lines = (replace(one, most=min(one.most, MOST_POINTS)) if one.kind == "line" else one for one in chart.series)
+    lines = (replace(one, most=min(one.most, MAX_POINTS)) if one.kind == "line" else one for one in chart.series)
     return replace(chart, series=tuple(thin(one, chart) for one in lines))

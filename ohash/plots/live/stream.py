@@ -32,7 +32,7 @@ from ohash.plots.live.axes import (
 
 Floats = npt.NDArray[Any]
 # Bars of a histogram of distances: longer codes have several distances a bar.
-MOST_BARS = 128
+MAX_BARS = 128
 SYMBOLS = {"R": "R", "loss": "ℓ"}
 
 
@@ -44,7 +44,7 @@ def hills(now: Snapshot) -> Chart:
     y_axis = Axis("share of pairs", unit="%", lo=0, format="percent")
     if not similar.sum() + dissimilar.sum():
         return empty_chart("No pair has arrived yet", x_axis, y_axis)
-    width = -(-(r + 1) // MOST_BARS)
+    width = -(-(r + 1) // MAX_BARS)
     curves = []
     x, *outlines = _outlines((dissimilar, similar), width)
     for kind, counts, outline in zip(("dissimilar", "similar"), (dissimilar, similar), outlines, strict=True):

@@ -26,7 +26,7 @@ NARROWEST = 145  # of a plot with labels beside it: on a phone
 WIDEST = 1100  # px of a plot in which names of points must be free, too
 ABOVE, BELOW, PAD = 84, 52, 12
 LEFT = 64  # px left of a plot, at least
-MOST_ABOVE = 8
+MAX_LEGEND_ABOVE = 8
 ROOM = 0.04  # of the height
 
 
@@ -103,7 +103,7 @@ def _legend(chart: Chart, lanes: int) -> dict[str, Any]:
 
 def has_long_legend(chart: Chart) -> bool:
     """Whether the legend has more entries than two rows above a plot can hold."""
-    return sum(one.listed for one in chart.series) > MOST_ABOVE
+    return sum(one.listed for one in chart.series) > MAX_LEGEND_ABOVE
 
 
 def pickable(chart: Chart, dark: bool = False) -> go.Figure:

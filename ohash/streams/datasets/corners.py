@@ -11,7 +11,7 @@ from ohash.core.arrays import Array, Floats
 SIDE = 32  # pixels of a patch
 DERIVATIVE_SIGMA = 2.0  # of the Gaussian that averages the products of the derivatives
 HARRIS_K = 0.05
-LEAST_STRENGTH = 1e-4  # of the strongest corner
+MIN_STRENGTH = 1e-4  # of the strongest corner
 
 
 def to_grey(pixels: Array) -> Floats:
@@ -39,7 +39,7 @@ def find_corners(image: Floats, spacing: int, border: int) -> npt.NDArray[np.int
     ]
     strength = A[0] * A[2] - A[1] ** 2 - HARRIS_K * (A[0] + A[2]) ** 2
     peaks = strength == ndimage.maximum_filter(strength, 2 * spacing + 1, mode="nearest")
-    peaks &= strength > LEAST_STRENGTH * strength.max()
+    peaks &= strength > MIN_STRENGTH * strength.max()
     inside = np.zeros_like(peaks)
     inside[border : len(peaks) - border, border : peaks.shape[1] - border] = True
     peaks &= inside

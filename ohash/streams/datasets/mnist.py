@@ -12,7 +12,7 @@ from ohash.streams.readers.source import BadFileError
 VARIABLE = "OHASH_MNIST"
 SIDE = 28
 SMALL = 5_000
-MOST_BYTES = 2**26
+MAX_BYTES = 2**26
 BIBTEX = """@article{lecun1998gradient,
   title   = {Gradient-Based Learning Applied to Document Recognition},
   author  = {LeCun, Yann and Bottou, L{\\'e}on and Bengio, Yoshua and Haffner, Patrick},
@@ -46,7 +46,7 @@ def read_small() -> Pictures:
     assert file is not None
     try:
         with gzip.open(file) as stream:
-            text = stream.read(MOST_BYTES)
+            text = stream.read(MAX_BYTES)
         rows = np.array([line.split(b",") for line in text.split()], dtype=np.float64)
         if rows.shape != (SMALL, SIDE**2 + 1) or rows.min() < 0 or rows.max() > 255:
             raise ValueError(f"shape {rows.shape}")

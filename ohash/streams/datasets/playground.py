@@ -12,11 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetFamily, DatasetSpec
+from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetFamily, DatasetSpec
 from ohash.streams.datasets.synthetic import BIBTEX, CITE
 
-N_POINTS, MOST_POINTS = 200, 400
-MOST_SEED = 999
+N_POINTS, MAX_POINTS = 200, 400
+MAX_SEED = 999
 ANCHORS = 36  # of the RBF features, as in the playground
 REACH, PLACE_STEPS = 1.5 * 1.6, 36**2 - 1  # a coordinate is one of 36² steps over [-REACH, REACH]
 PREFIX = "playground-"
@@ -142,17 +142,17 @@ def load(spec: DatasetSpec, places: list[Place], labels: list[int]) -> Dataset:
 def make_spec(key: str) -> DatasetSpec:
     """What the points of a key are; ValueError if it names none."""
     name, _, rest = key.removeprefix(PREFIX).partition("-")
-    if name in SHAPES and re.fullmatch("[0-9]{1,3}", rest) and int(rest) <= MOST_SEED:
+    if name in SHAPES and re.fullmatch("[0-9]{1,3}", rest) and int(rest) <= MAX_SEED:
         title = f"{SHAPES[name][0]} of the playground, seed {int(rest)}"
         return _spec(key, title, *make_points(name, int(rest)), by_hand=False)
-    if len(key) <= 8 * MOST_POINTS and LISTED.fullmatch(key.removeprefix(PREFIX)):
+    if len(key) <= 8 * MAX_POINTS and LISTED.fullmatch(key.removeprefix(PREFIX)):
         places, labels = read_points(rest.split("-"))
-        if LEAST_ROWS <= len(places) <= MOST_POINTS:
+        if MIN_ROWS <= len(places) <= MAX_POINTS:
             return _spec(key, f"{len(places)} points of the playground", places, labels, by_hand=True)
-        raise ValueError(f"points of the playground must be {LEAST_ROWS} to {MOST_POINTS}, got {len(places)}")
+        raise ValueError(f"points of the playground must be {MIN_ROWS} to {MAX_POINTS}, got {len(places)}")
     raise ValueError(
         f"points of the playground must be named {PREFIX}SHAPE-SEED, with a shape of {', '.join(SHAPES)} and a seed "
-        f"from 0 to {MOST_SEED}, or {PREFIX}points- and places as in a link of the playground, got {key[:60]!r}"
+        f"from 0 to {MAX_SEED}, or {PREFIX}points- and places as in a link of the playground, got {key[:60]!r}"
     )
 
 

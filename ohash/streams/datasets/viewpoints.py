@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats
 from ohash.streams.data_folder import FileSet, FileState, data_folder, folder_state, peek_once
-from ohash.streams.dataset import LEAST_ROWS, Dataset, DatasetSpec, default_queries
+from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetSpec, default_queries
 from ohash.streams.datasets.corners import SIDE, cut_patches, deal, find_corners, to_grey
 from ohash.streams.datasets.paper_setting import how_to_get
 from ohash.streams.feature_cache import cached_gist, cached_rows, find_cached_rows
@@ -122,7 +122,7 @@ def load() -> Dataset:
     )
     views = _views(sequences, corners)
     n, version = len(views.track), f"{_version(sequences)} {RECIPE}"
-    if n < LEAST_ROWS:
+    if n < MIN_ROWS:
         raise BadFileError(
             f"the sequences in {sequences[0].pictures[0].parents[1]} must share corners, got {n} patches that two "
             "pictures see; each homography must map picture 1 to picture k, in pixels"

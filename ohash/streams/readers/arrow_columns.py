@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 256
 LONGEST_CAPTION = 160
 # Rows of more are known by their ids: captions are kept in memory.
-MOST_CAPTIONS = 1_000_000
+MAX_CAPTIONS = 1_000_000
 # Vectors of files on this machine that take more bytes than this are mapped from a temporary file.
 IN_MEMORY = 2**28
 
@@ -82,7 +82,7 @@ def fill_table(
             X[at : at + len(batch)] = _lists(name, batch.column(part.features[0]), width, at)
         for column, pieces in kept.items():
             pieces.append(batch.column(column))
-        if part.captions and rows <= MOST_CAPTIONS:
+        if part.captions and rows <= MAX_CAPTIONS:
             captions += to_captions([batch.column(column) for column in part.captions])
         at += len(batch)
         release_pages(X)

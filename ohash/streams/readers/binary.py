@@ -68,7 +68,7 @@ def _shape(source: Source, limits: Limits) -> tuple[int, int]:
     return rows, d
 
 
-MOST_BYTES = 2**28
+MAX_BYTES = 2**28
 
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
@@ -82,8 +82,8 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
             axes = stream.read(4 * start[3])
             shape = tuple(int(v) for v in np.frombuffer(axes[: len(axes) // 4 * 4], ">u4"))
             size = int(np.prod(shape, dtype=object))
-            if len(shape) != start[3] or not 1 <= size <= MOST_BYTES:
-                raise BadFileError(f"{path} must declare 1 to {MOST_BYTES:,} values, its header declares {shape}")
+            if len(shape) != start[3] or not 1 <= size <= MAX_BYTES:
+                raise BadFileError(f"{path} must declare 1 to {MAX_BYTES:,} values, its header declares {shape}")
             data = stream.read(size + 1)
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
         raise file_error(

@@ -26,7 +26,7 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2", "dot": "dot", "ip": "dot"}
 # deflate, shuffle, fletcher32, szip, nbit, scaleoffset, lzf: filters without third-party code
 FILTERS = {1, 2, 3, 4, 5, 6, 32000}
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 # How the HDF5 library says that a file was cut off.
 TRUNCATED = re.compile(r"truncated file: .* stored_eof = (\d+)")
 
@@ -156,8 +156,8 @@ def _shapes(
 ) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
     shapes: dict[str, tuple[int, ...]] = {}
     dtypes: dict[str, str] = {}
-    if len(file) > MOST_MEMBERS:
-        raise BadFileError(f"{source.name} must hold at most {MOST_MEMBERS} datasets, got {len(file):,}")
+    if len(file) > MAX_MEMBERS:
+        raise BadFileError(f"{source.name} must hold at most {MAX_MEMBERS} datasets, got {len(file):,}")
     for name in file:
         one = _dataset(source, file, name)
         if one is not None:

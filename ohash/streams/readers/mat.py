@@ -23,7 +23,7 @@ NUMERIC = {6: "double", 7: "single", 8: "int8", 9: "uint8", 10: "int16", 11: "ui
 OTHER = {1: "cell", 2: "struct", 3: "object", 4: "char", 5: "sparse", 16: "function", 17: "opaque object"}
 # Bytes a stored number takes, by the type its tag names.
 STORED = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
-MOST_VARIABLES = 1000
+MAX_VARIABLES = 1000
 HEAD = 1024
 
 
@@ -109,7 +109,7 @@ def list_variables(source: Source) -> dict[str, Variable]:
             )
         order = "<" if start[126:128] == b"IM" else ">"
         listed: dict[str, Variable] = {}
-        for _ in range(MOST_VARIABLES):
+        for _ in range(MAX_VARIABLES):
             at = stream.tell()
             tag = stream.read(8)
             if not tag:
@@ -124,7 +124,7 @@ def list_variables(source: Source) -> dict[str, Variable]:
             if one is not None:
                 listed[one.name] = one
             stream.seek(at + 8 + length)
-    raise BadFileError(f"{source.name} must hold at most {MOST_VARIABLES} variables")
+    raise BadFileError(f"{source.name} must hold at most {MAX_VARIABLES} variables")
 
 
 def _variable(

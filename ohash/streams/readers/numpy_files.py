@@ -124,8 +124,8 @@ def read_npy(source: Source, limits: Limits, variable: str | None = None) -> Tab
     return Table(source.name, X)
 
 
-MOST_MEMBERS = 1000
-LONGEST_DIRECTORY = MOST_MEMBERS * 512
+MAX_MEMBERS = 1000
+LONGEST_DIRECTORY = MAX_MEMBERS * 512
 END, END_64 = b"PK\x05\x06", b"PK\x06\x07"
 LOCAL, LOCAL_HEADER = b"PK\x03\x04", 30
 PIECE = 2**20
@@ -224,7 +224,7 @@ def _archive(source: Source, stream: IO[bytes]) -> zipfile.ZipFile:
 def _first_cut(source: Source) -> str:
     """Without its directory, which comes last: the first member that should end behind the end of the file."""
     with source.open() as stream:
-        for _ in range(MOST_MEMBERS):
+        for _ in range(MAX_MEMBERS):
             at = stream.tell()
             head = stream.read(LOCAL_HEADER)
             if len(head) < LOCAL_HEADER or head[:4] != LOCAL:
@@ -253,7 +253,7 @@ def _check_directory(source: Source) -> None:
     length = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     is_64 = at >= 20 and end[at - 20 : at - 16] == END_64
     if source.size < 2**32 - 1 and (is_64 or length > LONGEST_DIRECTORY):
-        raise BadFileError(f"{source.name} must be a zip of at most {MOST_MEMBERS} arrays; keep only those needed")
+        raise BadFileError(f"{source.name} must be a zip of at most {MAX_MEMBERS} arrays; keep only those needed")
 
 
 def _shapes(members: dict[str, Member]) -> dict[str, tuple[int, ...]]:

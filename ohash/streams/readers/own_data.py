@@ -26,7 +26,7 @@ import numpy as np
 from ohash.core.arrays import Array
 from ohash.core.rows import gather, stack_rows
 from ohash.streams.annotations import PairList, encode_labels, parse_pairs
-from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
+from ohash.streams.dataset import METRICS, MIN_ROWS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
 from ohash.streams.readers import annotation_files, file_formats
 from ohash.streams.readers.file_formats import ground_truth_problem, peek_path
@@ -225,8 +225,8 @@ def check_files(features: str | Path, labels: str | Path | None = None, pairs: s
     file = Path(features)
     sidecar = _find_sidecar(file, labels, pairs)
     peek = peek_path(file, sidecar.options.variable)
-    if peek.exact and peek.rows < LEAST_ROWS:
-        raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {peek.rows}")
+    if peek.exact and peek.rows < MIN_ROWS:
+        raise BadFileError(f"{file.name} must have at least {MIN_ROWS} rows to be searched, got {peek.rows}")
     check_fit(file, peek, sidecar)
 
 

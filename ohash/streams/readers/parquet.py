@@ -31,7 +31,7 @@ MAGIC = b"PAR1"
 WHOLE = "{} must be a whole Parquet file, from PAR1 to a footer and PAR1"
 BATCH_VALUES = 2**22
 # What a footer may claim to need: names and row groups of an honest file stay far below.
-LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
+LONGEST_STRING, MAX_ENTRIES = 2**25, 2**20
 
 
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
@@ -234,7 +234,7 @@ def _open(source: Source, dictionaries: list[str] | None = None) -> Iterator["pq
                 stream,
                 read_dictionary=dictionaries,
                 thrift_string_size_limit=LONGEST_STRING,
-                thrift_container_size_limit=MOST_ENTRIES,
+                thrift_container_size_limit=MAX_ENTRIES,
                 page_checksum_verification=True,
             )
     except (pa.ArrowException, OSError, UnicodeError) as error:

@@ -18,8 +18,8 @@ from ohash.streams.readers.source import MIB, BadFileError
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 SIDE = 64  # pixels of the square that is described and shown
-LEAST_PICTURES, MOST_PICTURES = 20, 5000
-MOST_PIXELS = 50_000_000
+MIN_PICTURES, MAX_PICTURES = 20, 5000
+MAX_PIXELS = 50_000_000
 UNPACKED = 500 * MIB
 PICTURES_PER_BLOCK = 64  # pictures between two reports of progress
 
@@ -32,13 +32,13 @@ def read_pictures(files: Sequence[tuple[str, bytes]], title: str, progress: Prog
     names: list[str] = []
     pictures: list[Pixels] = []
     for name, content in _members(files):
-        if len(names) == MOST_PICTURES:
-            raise BadFileError(f"{title} has more than {MOST_PICTURES:,} pictures; leave some out")
+        if len(names) == MAX_PICTURES:
+            raise BadFileError(f"{title} has more than {MAX_PICTURES:,} pictures; leave some out")
         names.append(name)
         pictures.append(_square(name, content))
-    if len(names) < LEAST_PICTURES:
+    if len(names) < MIN_PICTURES:
         raise BadFileError(
-            f"{title} must hold at least {LEAST_PICTURES} pictures ({', '.join(SUFFIXES)}), got {len(names)}"
+            f"{title} must hold at least {MIN_PICTURES} pictures ({', '.join(SUFFIXES)}), got {len(names)}"
         )
     thumbnails = np.stack(pictures)
     X = np.empty((len(names), 512), np.float32)
@@ -108,8 +108,8 @@ def _square(name: str, content: bytes) -> Pixels:
             width, height = picture.size
             if min(width, height) < MIN_SIDE:
                 raise BadFileError(f"{name} has {width} x {height} pixels; at least {MIN_SIDE} x {MIN_SIDE} are needed")
-            if width * height > MOST_PIXELS:
-                raise BadFileError(f"{name} has {width} x {height} pixels, more than {MOST_PIXELS:,}; make it smaller")
+            if width * height > MAX_PIXELS:
+                raise BadFileError(f"{name} has {width} x {height} pixels, more than {MAX_PIXELS:,}; make it smaller")
             picture.draft("RGB", (2 * SIDE, 2 * SIDE))  # a JPEG is decoded at a smaller size at once
             return np.asarray(ImageOps.fit(picture.convert("RGB"), (SIDE, SIDE)), np.uint8)
     except BadFileError:

@@ -12,10 +12,10 @@ from ohash.core.arrays import Flags, Rows
 
 RowPairs = tuple[Rows, Rows]
 
-LEAST_NATURAL_SHARE = 0.05
+MIN_NATURAL_SHARE = 0.05
 FEW_SIMILAR = 0.1  # in a stream of clicks, or where only the nearest few are similar
 # Draws that may be spent on one pair of a rare kind, and how many are made at a time.
-MOST_DRAWS = 1_000_000
+MAX_DRAWS = 1_000_000
 AT_ONCE = 65_536
 
 
@@ -53,7 +53,7 @@ def stream_share(source: Similarity, wanted: float) -> float:
         return wanted
     natural = source.natural_share
     mixed: float = getattr(source, "mixed_share", 0.5)
-    return natural if natural >= LEAST_NATURAL_SHARE else mixed
+    return natural if natural >= MIN_NATURAL_SHARE else mixed
 
 
 def draw_uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> RowPairs:
@@ -67,7 +67,7 @@ def draw_by_rejection(rng: np.random.Generator, similarity: Similarity, size: in
     """Pairs of one kind, uniformly, by rejection; the rarer the kind, the more are drawn at a time."""
     found_i, found_j, have, drawn = [], [], 0, 0
     while have < size:
-        if drawn > MOST_DRAWS * max(1, have):
+        if drawn > MAX_DRAWS * max(1, have):
             kind = "similar" if wanted else "dissimilar"
             raise ValueError(f"no {kind} pairs could be drawn: almost no pair of this pool is {kind}")
         count = max(64, 2 * size, min(drawn, AT_ONCE))

@@ -20,12 +20,12 @@ import numpy.typing as npt
 from ohash.core.arrays import Flags, Rows
 from ohash.streams.annotations import PairList
 from ohash.streams.dataset import Dataset
-from ohash.streams.similarity.base import AT_ONCE, FEW_SIMILAR, MOST_DRAWS, RowPairs
+from ohash.streams.similarity.base import AT_ONCE, FEW_SIMILAR, MAX_DRAWS, RowPairs
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
 # The smallest share of positives in one pass over the clicks, so that a pass ends.
-LEAST_SHARE = 1e-6
+MIN_SHARE = 1e-6
 LATER_ITEMS = ("any", "new")
 # The share of the items held out for validation, and as many for the test.
 HELD_OUT = 0.1
@@ -156,7 +156,7 @@ class PairListSimilarity:
             return self._i[at], self._j[at]
         found_i, found_j, have, drawn = [], [], 0, 0
         while have < size:
-            if drawn > MOST_DRAWS * max(1, have):
+            if drawn > MAX_DRAWS * max(1, have):
                 raise ValueError("no negatives could be sampled: almost every pair of items is a known positive")
             count = max(64, 2 * size, min(drawn, AT_ONCE))
             i = self._i[self._positive[rng.integers(0, len(self._positive), count)]]
@@ -207,9 +207,9 @@ class PairListSimilarity:
         """The number of pairs until every training pair has occurred once."""
         if self.has_negatives:
             return len(self.parts.train)
-        if share < LEAST_SHARE:
+        if share < MIN_SHARE:
             raise ValueError(
-                f"similar_share must be at least {LEAST_SHARE:g} with order='once' and sampled negatives, got {share:g}"
+                f"similar_share must be at least {MIN_SHARE:g} with order='once' and sampled negatives, got {share:g}"
             )
         length = int(np.ceil(len(self._positive) / share)) - 1
         while np.floor(length * share) < len(self._positive):  # the rule of `take_in_order`, rounding included

@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from ohash.comparison.params import (
-    MOST_METHODS,
-    MOST_SEEDS,
+    MAX_METHODS,
+    MAX_SEEDS,
     Comparison,
     Entry,
     has_default_methods,
@@ -57,7 +57,7 @@ def controls(session: Session, now: Comparison) -> None:
     rows = rows_of(now)
     control(rows["bits"], now.options.bits, _setter(session))
     control(rows["pairs"], now.run.pairs, _setter(session))
-    seeds = slot("seeds", len(now.seeds), range(1, MOST_SEEDS + 1))
+    seeds = slot("seeds", len(now.seeds), range(1, MAX_SEEDS + 1))
     st.segmented_control(
         "seeds", seeds.options, default=seeds.initial, key=seeds.key, required=True,
         on_change=on_choice(seeds, lambda count: _change(session, seeds=_seeds(now, count))),
@@ -101,8 +101,8 @@ def _choose_methods(session: Session, now: Comparison) -> None:
     picked = slot("methods", texts, offered)
     st.multiselect(
         "Methods", offered, picked.initial, key=picked.key, format_func=describe,
-        max_selections=MOST_METHODS, on_change=on_choice(picked, lambda texts: _pick_methods(session, texts)),
-        help=with_absent(f"Up to {MOST_METHODS} methods. The others are compared with the first one."),
+        max_selections=MAX_METHODS, on_change=on_choice(picked, lambda texts: _pick_methods(session, texts)),
+        help=with_absent(f"Up to {MAX_METHODS} methods. The others are compared with the first one."),
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from ohash.ui.parts.sharing import (
 )
 from ohash.ui.session import access, live_run, own_data, view_state
 from ohash.ui.session.broadcast import ChartSwitches
-from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
+from ohash.ui.session.classroom import LONGEST_NAME, MAX_BITS, classroom
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.hosts import LOCAL_HOSTS
 from ohash.ui.workarounds.markdown import escape_markdown
@@ -72,7 +72,7 @@ def _share(session: Session) -> None:
 
 def _board(session: Session) -> None:
     """The results that visitors have put forward, and the way to put forward this one."""
-    st.markdown(f"**Board**: best mAP on {escape_markdown(_judged(session))} with at most {MOST_BITS} bits")
+    st.markdown(f"**Board**: best mAP on {escape_markdown(_judged(session))} with at most {MAX_BITS} bits")
     rows = [[entry.name, f"{entry.score:.3f}", str(entry.bits)] for entry in classroom().board(_task(session))]
     if rows:
         st.html(table_html(["name", "mAP", "bits"], rows, numbers=frozenset({1, 2})))

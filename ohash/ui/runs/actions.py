@@ -20,7 +20,7 @@ from ohash.ui.session.session import EarlierRun, Session
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once_per_press
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 def actions(session: Session, store: AllRuns, runs: Sequence[Run], unreadable: Sequence[RunRow] = ()) -> None:
@@ -129,8 +129,8 @@ def ask_deletion(session: Session, store: AllRuns) -> None:
 def _question(session: Session, store: AllRuns) -> None:
     names = {line.key: f"{line.name} on {line.data}" for line in store.list()}
     keys = [key for key in session.deleting if key in names]
-    some = "; ".join(escape_markdown(names[key]) for key in keys[:MOST_NAMED])
-    more = f"; and {len(keys) - MOST_NAMED} more" if len(keys) > MOST_NAMED else ""
+    some = "; ".join(escape_markdown(names[key]) for key in keys[:MAX_NAMED])
+    more = f"; and {len(keys) - MAX_NAMED} more" if len(keys) > MAX_NAMED else ""
     with st.container(border=True, horizontal=True, key="delete_question", vertical_alignment="center"):
         st.markdown(f"Delete {_count(len(keys))}? {some}{more}")
         if st.button(f"Delete {_count(len(keys))}", type="primary", icon=":material/delete:", key="delete_yes"):

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from ohash.plots.runs import MOST_LINES, parallel_axes, parallel_option, runs_in_boxes
+from ohash.plots.runs import MAX_LINES, parallel_axes, parallel_option, runs_in_boxes
 from ohash.store.listing import RunRow, matches
 from ohash.ui.parts.run_table import number_runs
 from ohash.ui.workarounds.style import dark
@@ -66,7 +66,7 @@ def _brush(lines: list[RunRow]) -> list[RunRow]:
     with st.expander("Parallel coordinates", key="runs_parallel_open", on_change="rerun") as opened:
         if not opened.open:
             return lines
-        some = [line for line in lines if line.settings][-MOST_LINES:]
+        some = [line for line in lines if line.settings][-MAX_LINES:]
         axes = parallel_axes(some)
         if len(axes) < 2:
             st.caption("The runs listed differ in no parameter and score that could be drawn.")

@@ -22,7 +22,7 @@ MORE_COLUMNS = {
     "key": st.column_config.TextColumn(width="medium", help="For `python3 -m ohash runs show KEY`."),
 }
 SHOWN_AT_FIRST = tuple(COLUMNS | {"method": None})
-MOST_SETTINGS = 6
+MAX_SETTINGS = 6
 SPREAD = "{:.3f} ± {:.3f}"
 
 
@@ -46,7 +46,7 @@ def _with_settings(frame: pd.DataFrame, lines: list[RunRow]) -> pd.DataFrame:
     """The table with a column per parameter in which the listed runs differ, if they are few."""
     columns = {name: values for name, values in differing_settings(lines).items() if name not in ("n", *frame)}
     at = list(frame).index("changed from default") if "changed from default" in frame else len(frame.columns)
-    for name, values in list(columns.items())[:MOST_SETTINGS]:
+    for name, values in list(columns.items())[:MAX_SETTINGS]:
         mine = [values.get(line.key) for line in lines[::-1]]
         numbers = all(value is None or isinstance(value, int | float) for value in mine)
         frame.insert(at, name, mine if numbers else ["–" if value is None else str(value) for value in mine])
@@ -64,7 +64,7 @@ def _choose_columns(every: list[str], remarks: tuple[str, ...]) -> tuple[list[st
         )  # fmt: skip
         with_settings = st.toggle(
             "Parameters that differ", value=True, key="runs_settings",
-            help=f"One column per parameter in which the listed runs differ, at most {MOST_SETTINGS}.",
+            help=f"One column per parameter in which the listed runs differ, at most {MAX_SETTINGS}.",
         )  # fmt: skip
     return [name for name in every if name in chosen] or every[:1], with_settings
 

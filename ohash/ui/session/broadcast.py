@@ -29,7 +29,7 @@ QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}  # of clic
 FASTEST_SECONDS = 0.2  # between two pictures
 ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
 SHARE = 0.3  # of one core for all pictures and answers of a run
-MOST_PICTURES = 24  # ways of looking at one run that are kept; there are 96
+MAX_PICTURES = 24  # ways of looking at one run that are kept; there are 96
 
 D = TypeVar("D")
 
@@ -123,7 +123,7 @@ class Broadcast:
             picture = Picture(now.seq, gzip.compress(json.dumps(message).encode(), 4), self._clock())
             self._seconds += (0.2 if self._seconds else 1.0) * (time.thread_time() - start - self._seconds)
         others = [(one, kept) for one, kept in self._pictures.items() if one != switches]
-        self._pictures = dict([*others, (switches, picture)][-MOST_PICTURES:])
+        self._pictures = dict([*others, (switches, picture)][-MAX_PICTURES:])
         return picture
 
 

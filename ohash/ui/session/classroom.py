@@ -20,8 +20,8 @@ from ohash.ui.workarounds.browser import COOKIE, token_of
 
 PATH = "/ohash-class"
 HEADER = "x-ohash"
-MOST_BITS = 64
-MOST_ENTRIES = 100
+MAX_BITS = 64
+MAX_ENTRIES = 100
 LONGEST_NAME, LONGEST_PLACE = 24, 8000
 SHOWN = 10
 AWAY_SECONDS = 90.0  # after which nobody follows a page that is silent; a hidden one speaks once per minute
@@ -91,12 +91,12 @@ class Classroom:
         name = " ".join(name.split())[:LONGEST_NAME]
         if not name:
             return "Enter a name first; it need not be yours."
-        if bits > MOST_BITS:
-            return f"This run has {bits} bits; the board takes at most {MOST_BITS}."
+        if bits > MAX_BITS:
+            return f"This run has {bits} bits; the board takes at most {MAX_BITS}."
         with self._lock:
             key = visitor, task
-            if key not in self._entries and len(self._entries) >= MOST_ENTRIES:
-                return f"The board is full: it has {MOST_ENTRIES} entries."
+            if key not in self._entries and len(self._entries) >= MAX_ENTRIES:
+                return f"The board is full: it has {MAX_ENTRIES} entries."
             best = self._entries.get(key)
             if best is not None and best.score >= score:
                 return f"Your earlier entry stays: {best.score:.3f} is at least as good."

@@ -29,7 +29,7 @@ FASTEST_SECONDS = 0.08  # between two pictures
 SOON_SECONDS = 0.025  # until a browser asks again where there is nothing new
 PATIENCE_SECONDS = 5.0  # a browser that has fetched nothing for so long does not
 ARRIVAL_SECONDS = 0.1  # a picture by way of Streamlit takes about so long
-MOST_FRAMES = 4
+MAX_FRAMES = 4
 SOON = "ohash-soon"  # header: milliseconds
 NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -78,7 +78,7 @@ class Feed:
     def _keep(self, frame: Frame, switches: ChartSwitches) -> None:
         """Remember what a browser is about to show; threads share the frames, so they are replaced as one."""
         kept = [(key, old) for key, old in self._frames.items() if key != (frame.seq, switches)]
-        self._frames = dict([*kept, ((frame.seq, switches), frame)][-MOST_FRAMES:])
+        self._frames = dict([*kept, ((frame.seq, switches), frame)][-MAX_FRAMES:])
 
     @property
     def soon(self) -> float:

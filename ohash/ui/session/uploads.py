@@ -21,11 +21,11 @@ from ohash.ui.session import access
 from ohash.ui.session.limits import MAX_UPLOADS_MB, MAX_UPLOADS_OF_VISITOR_MB
 from ohash.ui.workarounds.browser import browser_token
 
-MOST_KEPT = 8  # of one browser
-MOST_KEPT_OF_ALL = 256
-MOST_NAMES = 1000
-MOST_BYTES = MAX_UPLOADS_MB * 10**6  # of all uploads that anybody uses now
-MOST_OF_VISITOR = MAX_UPLOADS_OF_VISITOR_MB * 10**6
+MAX_KEPT = 8  # of one browser
+MAX_KEPT_IN_TOTAL = 256
+MAX_NAMES = 1000
+MAX_BYTES = MAX_UPLOADS_MB * 10**6  # of all uploads that anybody uses now
+MAX_BYTES_OF_VISITOR = MAX_UPLOADS_OF_VISITOR_MB * 10**6
 _lock = threading.Lock()
 
 
@@ -52,10 +52,10 @@ def _size(dataset: Dataset) -> int:
 def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
     """Why a visitor may not have this upload, too; "" if she may."""
     used = sum(taken for other, (taken, whose) in list(_held().items()) if other is not dataset and whose == visitor)
-    if not visitor or used + size <= MOST_OF_VISITOR:
+    if not visitor or used + size <= MAX_BYTES_OF_VISITOR:
         return ""
     return (
-        f"{dataset.title} needs {size / 1e6:,.0f} MB, and yours may take {MOST_OF_VISITOR / 1e6:,.0f} MB on this "
+        f"{dataset.title} needs {size / 1e6:,.0f} MB, and yours may take {MAX_BYTES_OF_VISITOR / 1e6:,.0f} MB on this "
         f"server, of which {used / 1e6:,.0f} are taken; upload fewer rows, or close the tabs that use the others"
     )
 
@@ -63,11 +63,11 @@ def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
 def _over_all(dataset: Dataset, size: int, visitor: str) -> str:
     """Why the server has no room for an upload; "" if it has."""
     used = sum(taken for other, (taken, _) in list(_held().items()) if other is not dataset)
-    if used + size <= MOST_BYTES:
+    if used + size <= MAX_BYTES:
         return ""
     return (
         f"{dataset.title} needs {size / 1e6:,.0f} MB, and this server holds {used / 1e6:,.0f} of "
-        f"{MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer rows, or try again when others have left"
+        f"{MAX_BYTES / 1e6:,.0f} MB of uploads; upload fewer rows, or try again when others have left"
     )
 
 
@@ -89,9 +89,9 @@ def keep(content: str, dataset: Dataset, files: Files) -> bool:
         if owner:
             kept[owner, content] = dataset, files
             kept.move_to_end((owner, content))
-            for at in [key for key in kept if key[0] == owner][:-MOST_KEPT]:
+            for at in [key for key in kept if key[0] == owner][:-MAX_KEPT]:
                 del kept[at]
-            while len(kept) > MOST_KEPT_OF_ALL:
+            while len(kept) > MAX_KEPT_IN_TOTAL:
                 kept.popitem(last=False)
     return new
 
@@ -108,7 +108,7 @@ def remember_name(content: str, title: str) -> None:
         return
     with _lock:
         names = {**_names(), content: title}
-        few = dict(list(names.items())[-MOST_NAMES:])
+        few = dict(list(names.items())[-MAX_NAMES:])
         try:
             _file().parent.mkdir(parents=True, exist_ok=True)
             write_file(_file(), json.dumps(few))

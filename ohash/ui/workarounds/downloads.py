@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from streamlit import runtime
 
-MOST_KEPT = 16  # files of all visitors together; the newest replaces the oldest
+MAX_KEPT = 16  # files of all visitors together; the newest replaces the oldest
 _numbers = itertools.count()
 
 
@@ -21,7 +21,7 @@ def keep_download(make: Callable[[], str | bytes], name: str, mime: str) -> Call
         content = data.encode() if isinstance(data, str) else data
         if runtime.exists():  # a file is known by its content, name and type: this is the one the browser is sent to
             runtime.get_instance().media_file_mgr.add(
-                content, mime, f"ohash-download-{next(_numbers) % MOST_KEPT}", name, is_for_static_download=True
+                content, mime, f"ohash-download-{next(_numbers) % MAX_KEPT}", name, is_for_static_download=True
             )
         return content
 
