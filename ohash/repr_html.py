@@ -57,11 +57,11 @@ def thumbnails_html(pictures: npt.NDArray[np.uint8]) -> str:
     )
 
 
-def bars_html(caption: str, values: Sequence[float] | Floats, names: Sequence[str] = (), most: int = 20) -> str:
+def bars_html(caption: str, values: Sequence[float] | Floats, names: Sequence[str] = (), max_bars: int = 20) -> str:
     """One bar per value, the first ones of many, with name and value as a tooltip."""
     if not len(values):
         return ""
-    shown, top = [float(value) for value in values[:most]], float(np.max(values)) or 1.0
+    shown, top = [float(value) for value in values[:max_bars]], float(np.max(values)) or 1.0
     step = max(2, min(16, WIDTH // len(shown)))
     bars = []
     for k, value in enumerate(shown):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ohash.advice.click_log import ClickLog, Matrix, Split, thin
+from ohash.advice.click_log import ClickLog, Matrix, Split, subsample
 from ohash.advice.coders import FloatCoder
 from ohash.advice.scoring import blocks, rank
 from ohash.core.arrays import Floats, Rows
@@ -57,8 +57,8 @@ def fit_adapters(log: ClickLog, query: Rows, doc: Rows, about: tuple[Matrix, Mat
 
     def spread(start: int) -> Matrix:
         some = slice(start, start + CLICKS_PER_BLOCK)
-        apart = (log.X[query[some]] - query_mean) - (log.X[doc[some]] - doc_mean)
-        return np.asarray(apart.T @ apart)
+        differences = (log.X[query[some]] - query_mean) - (log.X[doc[some]] - doc_mean)
+        return np.asarray(differences.T @ differences)
 
     noise = np.zeros((d, d))
     for part in in_parallel(spread, range(0, len(query), CLICKS_PER_BLOCK)):
@@ -83,10 +83,12 @@ def _axes(C: Floats, T: Floats, shrink: float) -> Matrix:
 def choose_adapter(log: ClickLog, split: Split, adapters: list[Adapter]) -> Generator[float, None, Adapter]:
     """The adapter that ranks the validation clicks best; of equal ones the first. Yields while it searches."""
     best, chosen = -1.0, adapters[0]
-    small, asked, _ = thin(log, split.validation, CHOICE_DOCS)
-    for adapter in adapters if len(asked) else ():
+    small, query_set, _ = subsample(log, split.validation, CHOICE_DOCS)
+    for adapter in adapters if len(query_set) else ():
         coder = FloatCoder(small.docs, adapter.map_docs, adapter.map_queries)
-        _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
+        _, scores = yield from rank(
+            small, query_set, coder.query_vectors(small.X[query_set.queries]), blocks(small, coder), None
+        )
         value = float(np.mean(scores.ndcg))
         if value > best:
             best, chosen = value, adapter

@@ -108,7 +108,7 @@ class QuerySet:
 class Split:
     """What is learnt, (query rows, document rows), and the queries of the validation and the test part.
 
-    `apart`: no learnt pair holds any of these queries.
+    `disjoint`: no learnt pair holds any of these queries.
     """
 
     number: int
@@ -116,20 +116,20 @@ class Split:
     doc: Rows
     validation: QuerySet
     test: QuerySet
-    apart: bool = True
+    disjoint: bool = True
 
 
-def thin(log: ClickLog, asked: QuerySet, most: int) -> tuple[ClickLog, QuerySet, Rows]:
+def subsample(log: ClickLog, query_set: QuerySet, max_docs: int) -> tuple[ClickLog, QuerySet, Rows]:
     """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers; and their rows."""
-    if log.n_docs <= most:
-        return log, asked, np.arange(log.n_docs)
-    spaced = np.linspace(0, log.n_docs - 1, most).astype(np.int64)
-    kept = np.unique(np.concatenate([spaced, *asked.answers]))
-    X = np.concatenate([log.docs[kept], log.X[asked.queries]])
-    rows = len(kept) + np.arange(len(asked))
-    labels = None if log.labels is None else np.concatenate([log.labels[kept], log.labels[asked.queries]])
-    answers = tuple(np.searchsorted(kept, docs) for docs in asked.answers)
-    unseen = [np.append(docs, row) for docs, row in zip(asked.hidden, asked.queries, strict=True)]  # nor itself
+    if log.n_docs <= max_docs:
+        return log, query_set, np.arange(log.n_docs)
+    spaced = np.linspace(0, log.n_docs - 1, max_docs).astype(np.int64)
+    kept = np.unique(np.concatenate([spaced, *query_set.answers]))
+    X = np.concatenate([log.docs[kept], log.X[query_set.queries]])
+    rows = len(kept) + np.arange(len(query_set))
+    labels = None if log.labels is None else np.concatenate([log.labels[kept], log.labels[query_set.queries]])
+    answers = tuple(np.searchsorted(kept, docs) for docs in query_set.answers)
+    unseen = [np.append(docs, row) for docs, row in zip(query_set.hidden, query_set.queries, strict=True)]  # nor itself
     hidden = tuple(np.flatnonzero(np.isin(kept, docs)) for docs in unseen)
     nothing = np.zeros(0, np.int64)
     small = ClickLog(log.title, X, len(kept), nothing, nothing, log.metric, labels)
@@ -176,8 +176,8 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
     before, between, later = slice(0, edges[0]), slice(edges[0], edges[1]), slice(edges[1], edges[2])
     query, doc = log.query[before], log.doc[before]
     while True:
-        test = _ask(log, slice(0, edges[1]), later, queries, rng)
-        validation = _ask(log, before, between, max(1, queries // 2), rng, without=test.queries)
+        test = _later_queries(log, slice(0, edges[1]), later, queries, rng)
+        validation = _later_queries(log, before, between, max(1, queries // 2), rng, without=test.queries)
         held = np.concatenate([test.queries, validation.queries])
         learnt = ~np.isin(query, held)
         if log.one_sided:
@@ -185,12 +185,12 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
         if learnt.sum() >= max(MIN_LEARNT_SHARE * len(query), 1):
             return Split(number, query[learnt], doc[learnt], validation, test)
         if queries <= MIN_QUERIES:  # too few queries to hold any back
-            return Split(number, query, doc, validation, test, apart=False)
+            return Split(number, query, doc, validation, test, disjoint=False)
         queries = max(MIN_QUERIES, queries // 2)
 
 
-def _ask(
-    log: ClickLog, before: slice, later: slice, most: int, rng: np.random.Generator, without: Rows | None = None
+def _later_queries(
+    log: ClickLog, before: slice, later: slice, max_docs: int, rng: np.random.Generator, without: Rows | None = None
 ) -> QuerySet:
     """Some of the queries with a later click on a document that they had not clicked before."""
     size = np.int64(len(log.X))
@@ -198,7 +198,7 @@ def _ask(
     keys = np.setdiff1d(_keys(log, later, size), known)
     query, doc = keys // size, keys % size
     rows = np.unique(query) if without is None else np.setdiff1d(query, without)
-    rows = np.sort(rng.choice(rows, most, replace=False)) if len(rows) > most else rows
+    rows = np.sort(rng.choice(rows, max_docs, replace=False)) if len(rows) > max_docs else rows
     seen_query, seen_doc = log.query[before], log.doc[before]
     if log.one_sided:
         seen_query, seen_doc = np.concatenate([seen_query, seen_doc]), np.concatenate([seen_doc, seen_query])
@@ -228,12 +228,12 @@ def _split_labels(log: ClickLog, number: int, queries: int, rng: np.random.Gener
     if not kept.any():
         raise ValueError("advice from labels needs two rows of one label")
 
-    def ask(rows: Rows) -> QuerySet:
+    def query_set(rows: Rows) -> QuerySet:
         rows = np.sort(rows)
         nothing = (np.zeros(0, np.int64),) * len(rows)
         return QuerySet(rows, nothing, nothing, log.labels)
 
-    return Split(number, i[kept], j[kept], ask(validation), ask(test))
+    return Split(number, i[kept], j[kept], query_set(validation), query_set(test))
 
 
 def _same_label(labels: Labels, rows: Rows, i: Rows, rng: np.random.Generator) -> Rows:

@@ -28,10 +28,10 @@ class Coder(Protocol):
     def encode(self, X: Matrix) -> Any:
         """What is stored of a block of documents."""
 
-    def form(self, stored: Any) -> Form:
+    def linear_form(self, stored: Any) -> Form:
         """The linear form of a stored block."""
 
-    def ask(self, Q: Matrix) -> Matrix:
+    def query_vectors(self, Q: Matrix) -> Matrix:
         """f_q of queries."""
 
     def searcher(self, stored: Any, Q: Matrix) -> Callable[[int], object]:
@@ -61,17 +61,17 @@ class FloatCoder:
         """The vectors."""
         return self.map_docs(X) - self._mean
 
-    def form(self, stored: Matrix) -> Form:
+    def linear_form(self, stored: Matrix) -> Form:
         """The vectors and half their squared lengths."""
         return stored, _bias(stored, self.dot)
 
-    def ask(self, Q: Matrix) -> Matrix:
+    def query_vectors(self, Q: Matrix) -> Matrix:
         """The queries."""
         return self.map_queries(Q) - self._mean
 
     def searcher(self, stored: Matrix, Q: Matrix) -> Callable[[int], object]:
         """A matrix-vector product."""
-        F, bias = self.ask(Q), _bias(stored, self.dot)
+        F, bias = self.query_vectors(Q), _bias(stored, self.dot)
         return lambda k: _first(bias - stored @ F[k % len(F)])
 
 
@@ -87,18 +87,18 @@ class DecodedCoder:
         """Codes."""
         return np.asarray(self.model.encode(self.map_docs(X)))
 
-    def form(self, stored: npt.NDArray[np.uint8]) -> Form:
+    def linear_form(self, stored: npt.NDArray[np.uint8]) -> Form:
         """Decoded vectors and half their squared lengths."""
         G = self.model.decode(stored)
         return G, _bias(G, self.dot)
 
-    def ask(self, Q: Matrix) -> Matrix:
+    def query_vectors(self, Q: Matrix) -> Matrix:
         """The queries."""
         return self.map_queries(Q)
 
     def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], object]:
         """The method's own distances."""
-        return _own_distances(self.model, stored, self.ask(Q))
+        return _own_distances(self.model, stored, self.query_vectors(Q))
 
 
 class EstimateCoder:
@@ -115,12 +115,12 @@ class EstimateCoder:
         offset = Z @ self.model.mean.astype(np.float32) if self.dot else np.zeros(0, np.float32)
         return self.model.quantise(Z), offset
 
-    def form(self, stored: tuple[Any, Matrix]) -> Form:
+    def linear_form(self, stored: tuple[Any, Matrix]) -> Form:
         """<q, x> = <q - mean, x - mean> + <mean, x> + what depends on q alone."""
         codes, offset = stored
         return self.model.decode(codes), np.asarray(-offset if self.dot else 0.5 * codes.norm**2, np.float32)
 
-    def ask(self, Q: Matrix) -> Matrix:
+    def query_vectors(self, Q: Matrix) -> Matrix:
         """R(q - mean)."""
         return np.asarray(self.model.project(self.map_queries(Q)))
 
@@ -142,18 +142,18 @@ class BitCoder:
         """Packed codes."""
         return pack(self.map_docs(X) @ self.W >= 0)
 
-    def form(self, stored: npt.NDArray[np.uint8]) -> Form:
+    def linear_form(self, stored: npt.NDArray[np.uint8]) -> Form:
         """The bits as ±1."""
         return unpack(stored, self.r).astype(np.float32), np.zeros(len(stored), np.float32)
 
-    def ask(self, Q: Matrix) -> Matrix:
+    def query_vectors(self, Q: Matrix) -> Matrix:
         """Projections, or their signs: then the inner product is r less twice the Hamming distance."""
         projected = self.map_queries(Q) @ self.W
         return projected if self.asymmetric else np.where(projected >= 0, np.float32(1), np.float32(-1))
 
     def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], object]:
         """A scan of the codes, or a sum of table entries per byte."""
-        F = self.ask(Q)
+        F = self.query_vectors(Q)
         if not self.asymmetric:
             index, codes = HammingIndex(stored, r=self.r), pack(F >= 0)
             return lambda k: index.search(codes[k % len(F)][None], min(10, len(stored)), method="scan")

@@ -19,7 +19,7 @@ from ohash.models.quantizers.rotated import random_rotation
 from ohash.models.quantizers.turboquant import TurboQuant
 
 Kind = Literal["reference", "free", "learnt"]
-Made = Generator[float, None, Coder]
+CoderSteps = Generator[float, None, Coder]
 SAMPLE = 20_000  # documents that means, ranges and centroids are taken from
 LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MAX_BITS
 MAX_BITS = 512
@@ -40,7 +40,7 @@ class Contender:
     title: str
     kind: Kind
     bits: float
-    make: Callable[[Learning], Made]
+    make: Callable[[Learning], CoderSteps]
     trained: tuple[str, ...] = ()
     first: bool = False  # measured first, for an early answer
     codes: str = ""
@@ -64,9 +64,9 @@ def contenders(log: ClickLog) -> list[Contender]:
             f"oh_{main}", f"OH, {main} bits", "learnt", main / d,
             partial(_oh, r=main, asymmetric=False), ("choice", f"oh {main}"), first=True, codes=f"oh {main}",
         ),
-        Contender("rotated", "rotated sign", "free", 1, lambda it: _signs(it, random_rotation(d, d, _rng(it)))),
-        Contender("sign", "sign", "free", 1, lambda it: _signs(it, np.eye(d))),
-        Contender("bbq", "BBQ-style, 1 bit", "free", 1, lambda it: _rabitq(it, BBQ())),
+        Contender("rotated", "rotated sign", "free", 1, _rotated_sign),
+        Contender("sign", "sign", "free", 1, lambda learning: _signs(learning, np.eye(d))),
+        Contender("bbq", "BBQ-style, 1 bit", "free", 1, lambda learning: _rabitq(learning, BBQ())),
         Contender("turboquant_1", "TurboQuant, 1 bit", "free", 1, partial(_turboquant, bits=1)),
     ]  # fmt: skip
     for r in reversed(lengths):
@@ -136,82 +136,87 @@ def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Conte
     return made
 
 
-def _now(coder: Coder) -> Made:
+def _now(coder: Coder) -> CoderSteps:
     """A coder that needs no time."""
     yield 0.0
     return coder
 
 
-def _seed(it: Learning) -> int:
-    return it.options.seed
+def _seed(learning: Learning) -> int:
+    return learning.options.seed
 
 
-def _rng(it: Learning) -> np.random.Generator:
-    return np.random.default_rng(it.options.seed)
+def _rng(learning: Learning) -> np.random.Generator:
+    return np.random.default_rng(learning.options.seed)
 
 
-def _sample(log: ClickLog, most: int = SAMPLE) -> Matrix:
+def _sample(log: ClickLog, max_docs: int = SAMPLE) -> Matrix:
     """Some documents, evenly spaced."""
-    return log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, most)).astype(np.int64)]
+    return log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, max_docs)).astype(np.int64)]
 
 
-def _dot(it: Learning) -> bool:
-    return it.log.metric == "dot"
+def _dot(learning: Learning) -> bool:
+    return learning.log.metric == "dot"
 
 
-def _signs(it: Learning, W: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Made:
-    return _now(BitCoder(W.astype(np.float32), it.map_docs, it.map_docs, asymmetric=False))
+def _signs(learning: Learning, W: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> CoderSteps:
+    return _now(BitCoder(W.astype(np.float32), learning.map_docs, learning.map_docs, asymmetric=False))
 
 
-def _rabitq(it: Learning, model: RaBitQ) -> Made:
-    model.warm_up(_sample(it.log))
-    return _now(EstimateCoder(model, dot=_dot(it)))
+def _rotated_sign(learning: Learning) -> CoderSteps:
+    d = learning.log.d
+    return _signs(learning, random_rotation(d, d, _rng(learning)))
 
 
-def _plain_rabitq(it: Learning, bits: int) -> Made:
-    return _rabitq(it, RaBitQ(r=it.log.d, seed=_seed(it), dim_bits=bits))
+def _rabitq(learning: Learning, model: RaBitQ) -> CoderSteps:
+    model.warm_up(_sample(learning.log))
+    return _now(EstimateCoder(model, dot=_dot(learning)))
 
 
-def _turboquant(it: Learning, bits: int) -> Made:
-    model = TurboQuant(r=it.log.d, seed=_seed(it), dim_bits=bits)
-    model.warm_up(_sample(it.log))
-    return _now(EstimateCoder(model, dot=_dot(it)))
+def _plain_rabitq(learning: Learning, bits: int) -> CoderSteps:
+    return _rabitq(learning, RaBitQ(r=learning.log.d, seed=_seed(learning), dim_bits=bits))
 
 
-def _int8(it: Learning, k: int) -> Made:
+def _turboquant(learning: Learning, bits: int) -> CoderSteps:
+    model = TurboQuant(r=learning.log.d, seed=_seed(learning), dim_bits=bits)
+    model.warm_up(_sample(learning.log))
+    return _now(EstimateCoder(model, dot=_dot(learning)))
+
+
+def _int8(learning: Learning, k: int) -> CoderSteps:
     model = Int8()
-    model.warm_up(np.ascontiguousarray(_sample(it.log)[:, :k]))
-    cut = identity if k == it.log.d else lambda X: np.ascontiguousarray(X[:, :k])
-    return _now(DecodedCoder(model, cut, cut, dot=_dot(it)))
+    model.warm_up(np.ascontiguousarray(_sample(learning.log)[:, :k]))
+    cut = identity if k == learning.log.d else lambda X: np.ascontiguousarray(X[:, :k])
+    return _now(DecodedCoder(model, cut, cut, dot=_dot(learning)))
 
 
-def _opq(it: Learning) -> Made:
+def _opq(learning: Learning) -> CoderSteps:
     yield 0.0
-    model = PQ(r=8 * (it.log.d // 8), iterations=3, rotation="learnt", seed=_seed(it))
-    model.fit(_sample(it.log, PQ_SAMPLE))
-    return DecodedCoder(model, dot=_dot(it))
+    model = PQ(r=8 * (learning.log.d // 8), iterations=3, rotation="learnt", seed=_seed(learning))
+    model.fit(_sample(learning.log, PQ_SAMPLE))
+    return DecodedCoder(model, dot=_dot(learning))
 
 
-def _adapted_rabitq(it: Learning, bits: int) -> Made:
-    adapter = yield from it.adapter()
-    model = RaBitQ(r=it.log.d, seed=_seed(it), dim_bits=bits)
-    model.warm_up(adapter.map_docs(_sample(it.log)))
+def _adapted_rabitq(learning: Learning, bits: int) -> CoderSteps:
+    adapter = yield from learning.adapter()
+    model = RaBitQ(r=learning.log.d, seed=_seed(learning), dim_bits=bits)
+    model.warm_up(adapter.map_docs(_sample(learning.log)))
     return EstimateCoder(model, adapter.map_docs, adapter.map_queries)
 
 
-def _adapted_float(it: Learning) -> Made:
-    adapter = yield from it.adapter()
-    return FloatCoder(it.log.docs, adapter.map_docs, adapter.map_queries)
+def _adapted_float(learning: Learning) -> CoderSteps:
+    adapter = yield from learning.adapter()
+    return FloatCoder(learning.log.docs, adapter.map_docs, adapter.map_queries)
 
 
-def _oh(it: Learning, r: int, *, asymmetric: bool, T: int = 1) -> Made:
-    W = yield from it.oh(r, T)
-    return BitCoder(W, it.map_docs, it.map_queries, asymmetric=asymmetric)
+def _oh(learning: Learning, r: int, *, asymmetric: bool, T: int = 1) -> CoderSteps:
+    W = yield from learning.oh(r, T)
+    return BitCoder(W, learning.map_docs, learning.map_queries, asymmetric=asymmetric)
 
 
-def _whitening(it: Learning, r: int, *, asymmetric: bool) -> Made:
-    W = yield from it.whitening(r)
-    adapter = yield from it.adapter()
+def _whitening(learning: Learning, r: int, *, asymmetric: bool) -> CoderSteps:
+    W = yield from learning.whitening(r)
+    adapter = yield from learning.adapter()
 
     def docs(X: Matrix) -> Matrix:
         return np.asarray(X - adapter.doc_mean, np.float32)

@@ -111,9 +111,9 @@ def engine_notes(snapshot: AdviceSnapshot) -> list[str]:
         for result in snapshot.results_of(one.key)[:1]:
             if math.isnan(result.engine):
                 reasons.setdefault(result.engine_note, []).append(one.title)
-    everybody = sum(bool(snapshot.results_of(one.key)) for one in snapshot.contenders)
+    entries = sum(bool(snapshot.results_of(one.key)) for one in snapshot.contenders)
     return [
-        f"{NO_INDEX}: {reason}." if len(titles) == everybody else f"{NO_INDEX} for {'; '.join(titles)}: {reason}."
+        f"{NO_INDEX}: {reason}." if len(titles) == entries else f"{NO_INDEX} for {'; '.join(titles)}: {reason}."
         for reason, titles in reasons.items()
     ]
 
@@ -145,7 +145,9 @@ def _protocol(snapshot: AdviceSnapshot) -> str:
         )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"
     held = (
-        "no click of theirs is learnt" if snapshot.apart else "too few to hold their earlier clicks back from learning"
+        "no click of theirs is learnt"
+        if snapshot.disjoint
+        else "too few to hold their earlier clicks back from learning"
     )
     asked = f"{queries:,} queries with later clicks ({held}; documents may be learnt from)"
     return f"{what}, {snapshot.clicks:,} clicks {order}, {asked}"

@@ -56,7 +56,7 @@ def _fill(faiss: ModuleType, coder: Coder, stored: Any, docs: Matrix, Q: Matrix)
             raise NoIndexError("faiss has no index that searches given bits with a float query")
         index = faiss.IndexBinaryFlat(8 * stored.shape[1])
         index.add(np.ascontiguousarray(stored))
-        return index, pack(coder.ask(Q) >= 0)
+        return index, pack(coder.query_vectors(Q) >= 0)
     if isinstance(coder, DecodedCoder) and isinstance(coder.model, PQ):
         return coder.model.to_faiss(stored, coder.map_queries(Q))
     assert isinstance(coder, FloatCoder | DecodedCoder | EstimateCoder)

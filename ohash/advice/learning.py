@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.advice.adapter import CHOICE_DOCS, Adapter, choose_adapter, fit_adapters, means
-from ohash.advice.click_log import ClickLog, Matrix, Split, thin
+from ohash.advice.click_log import ClickLog, Matrix, Split, subsample
 from ohash.advice.coders import BitCoder
 from ohash.advice.params import AdviceOptions
 from ohash.advice.scoring import blocks, rank
@@ -96,13 +96,15 @@ class Learning:
     def _choose(self) -> Generator[float, None, tuple[float, float]]:
         best, chosen = -1.0, (STRENGTHS[0], SHARES[0])
         r = min(CHOSEN_AT, 8 * self.log.d)
-        small, asked, _ = thin(self.log, self.split.validation, CHOICE_DOCS)
-        tried = list(product(STRENGTHS, SHARES)) if len(asked) else []
+        small, query_set, _ = subsample(self.log, self.split.validation, CHOICE_DOCS)
+        tried = list(product(STRENGTHS, SHARES)) if len(query_set) else []
         pairs = max(1, self.options.pairs // TRIED)
         learnt = yield from run_side_by_side([self._learn(r, C, share, pairs) for C, share in tried])
         for (C, share), W in zip(tried, learnt, strict=True):
             coder = BitCoder(W, self.map_docs, self.map_queries, asymmetric=True)
-            _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
+            _, scores = yield from rank(
+                small, query_set, coder.query_vectors(small.X[query_set.queries]), blocks(small, coder), None
+            )
             value = float(np.mean(scores.ndcg))
             if value > best:
                 best, chosen = value, (C, share)

@@ -60,7 +60,7 @@ class AdviceSnapshot:
     source: str = "clicks"
     truth: str = "hit@10"
     timed: bool = False
-    apart: bool = True  # no learnt pair holds a query that asks
+    disjoint: bool = True  # no learnt pair holds a query that asks
     contenders: tuple[ContenderEntry, ...] = ()
     measured: tuple[ContenderResult, ...] = ()
     half: tuple[ContenderResult, ...] = ()

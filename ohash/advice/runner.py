@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ohash.advice.adapter import CHOICE_DOCS
-from ohash.advice.click_log import ClickLog, QuerySet, Split, click_log, splits, thin
+from ohash.advice.click_log import ClickLog, QuerySet, Split, click_log, splits, subsample
 from ohash.advice.coders import Coder
 from ohash.advice.contenders import Contender, contenders
 from ohash.advice.faiss_latency import NoIndexError, faiss_search
@@ -84,19 +84,19 @@ class AdviceRunner(Background):
         yield
         options = self.params.options
         parts = splits(log, options.splits, options.queries, options.seed)
-        everybody = contenders(log)
+        all_contenders = contenders(log)
         learnings = {split.number: Learning(log, split, options) for split in parts}
         answers = {doc for split in parts for docs in split.test.answers for doc in docs.tolist()}
         self._snapshot = replace(
             self._snapshot, title=log.title, n=log.n_docs, d=log.d, source=log.source, truth=log.truth,
             clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
-            apart=all(split.apart for split in parts),
-            contenders=tuple(ContenderEntry(one.key, one.title, one.kind, one.bits) for one in everybody),
+            disjoint=all(split.disjoint for split in parts),
+            contenders=tuple(ContenderEntry(one.key, one.title, one.kind, one.bits) for one in all_contenders),
             numbers=tuple(split.number for split in parts), queries=tuple(split.test.queries for split in parts),
             answers=len(answers), note=_note(dataset),
         )  # fmt: skip
-        first = [one for one in everybody if one.first]
-        rest = [one for one in everybody if not one.first]
+        first = [one for one in all_contenders if one.first]
+        rest = [one for one in all_contenders if not one.first]
         tasks = [(one, split) for split in parts for one in first] + [(one, split) for one in rest for split in parts]
         self._tasks = len(tasks) + len(parts)
         for contender, split in tasks:
@@ -109,12 +109,12 @@ class AdviceRunner(Background):
             if split is parts[-1]:
                 self._kept.pop(contender.key, None)
             self._publish(last=True)
-        yield from self._with_half(log, everybody, parts)
+        yield from self._measure_with_half(log, all_contenders, parts)
 
-    def _with_half(self, log: ClickLog, everybody: list[Contender], parts: list[Split]) -> Iterator[None]:
+    def _measure_with_half(self, log: ClickLog, all_contenders: list[Contender], parts: list[Split]) -> Iterator[None]:
         """The chosen learnt contender again, with every second click."""
         key = best_learnt(self._snapshot)
-        contender = next((one for one in everybody if one.key == key), None)
+        contender = next((one for one in all_contenders if one.key == key), None)
         for split in parts if contender is not None else ():
             assert contender is not None
             self._activity, self._part = f"{contender.title} with half of the {log.source}", 0.0
@@ -142,7 +142,7 @@ class AdviceRunner(Background):
         if contender.key not in self._engine:  # the same in every split
             yield 0.0
             self._engine[contender.key] = _engine_seconds(log, coder, stored, split.test.queries)
-        F = coder.ask(log.X[split.test.queries])
+        F = coder.query_vectors(log.X[split.test.queries])
         searches = [Search(log, split.test, F, self._exact.get(split.number)), *self._validation(log, split, coder)]
         (nearest, scores), *validated = yield from rank_all(log.n_docs, blocks(log, coder, stored), searches)
         validation = float(np.mean(validated[0][1].truth)) if validated else float("nan")
@@ -158,9 +158,13 @@ class AdviceRunner(Background):
     def _validation(self, log: ClickLog, split: Split, coder: Coder) -> list[Search]:
         """The validation clicks, searched among fewer documents, if there are any."""
         if split.number not in self._fewer:
-            self._fewer[split.number] = thin(log, split.validation, CHOICE_DOCS)
-        small, asked, rows = self._fewer[split.number]
-        return [Search(small, asked, coder.ask(small.X[asked.queries]), None, rows)] if len(asked) else []
+            self._fewer[split.number] = subsample(log, split.validation, CHOICE_DOCS)
+        small, query_set, rows = self._fewer[split.number]
+        return (
+            [Search(small, query_set, coder.query_vectors(small.X[query_set.queries]), None, rows)]
+            if len(query_set)
+            else []
+        )
 
     def _encode(
         self, log: ClickLog, coder: Coder, codes: str, split: int

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ohash.advice.click_log import ClickLog, Matrix, QuerySet
 from ohash.advice.coders import Coder, Form
 from ohash.core.arrays import Bytes, Floats, Integers, Rows, Singles
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 from ohash.runtime.threads import batches, in_parallel
 
 NEAREST = 10
@@ -34,7 +34,7 @@ DISCOUNT = 1 / np.log2(np.arange(2, NEAREST + 2))
 Items = Callable[[int, int], Form]
 
 
-@inlined
+@inline
 def sift(values: Singles, items: Integers, size: int, value: float, item: int) -> None:
     """Put an entry at the top of a heap of (value, item), the largest first, and let it sink."""
     at = 0
@@ -162,7 +162,7 @@ class Search:
     """
 
     log: ClickLog
-    asked: QuerySet
+    query_set: QuerySet
     F: Matrix
     exact: Rows | None = None
     rows: Rows | None = None
@@ -170,11 +170,11 @@ class Search:
     def slices(self) -> list[slice]:
         """Queries whose distances are held at a time."""
         step = max(1, HELD // self.log.n_docs)
-        return [slice(first, min(first + step, len(self.asked))) for first in range(0, len(self.asked), step)]
+        return [slice(first, min(first + step, len(self.query_set))) for first in range(0, len(self.query_set), step)]
 
-    def fill(self, D: Matrix, some: slice, start: int, form: Form) -> None:
+    def fill(self, D: Matrix, some: slice, start: int, linear_form: Form) -> None:
         """Put in the distances of some queries to a block of the coded documents that begins at `start`."""
-        G, bias = form
+        G, bias = linear_form
         columns = slice(start, start + len(bias))
         if self.rows is not None:
             first, last = np.searchsorted(self.rows, (start, start + len(bias)))
@@ -189,17 +189,17 @@ class Search:
 
         def judge(part: slice) -> tuple[Rows, Floats]:
             these = slice(some.start + part.start, some.start + part.stop)
-            return _judge(self.log, self.asked, these, D[part], None if self.exact is None else self.exact[these])
+            return _judge(self.log, self.query_set, these, D[part], None if self.exact is None else self.exact[these])
 
         nearest, scores = zip(*in_parallel(judge, parts), strict=True)
         return np.concatenate(nearest), np.concatenate(scores)
 
 
 def rank(
-    log: ClickLog, asked: QuerySet, F: Matrix, items: Items, exact: Rows | None
+    log: ClickLog, query_set: QuerySet, F: Matrix, items: Items, exact: Rows | None
 ) -> Generator[float, None, tuple[Rows, Scores]]:
     """(ten nearest, scores) of queries F; yields the share done. Without `exact`, (queries, 10), recall is 1."""
-    return (yield from rank_all(log.n_docs, items, [Search(log, asked, F, exact)]))[0]
+    return (yield from rank_all(log.n_docs, items, [Search(log, query_set, F, exact)]))[0]
 
 
 def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, None, list[tuple[Rows, Scores]]]:
@@ -214,9 +214,9 @@ def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, N
         ]
 
         def fill(start: int, held: "list[tuple[Search, slice, Matrix, list[Any]]]" = held) -> None:
-            form = items(start, min(start + ROWS_PER_BLOCK, n))
+            linear_form = items(start, min(start + ROWS_PER_BLOCK, n))
             for search, some, D, _ in held:
-                search.fill(D, some, start, form)
+                search.fill(D, some, start, linear_form)
 
         for some_blocks in batches(range(0, n, ROWS_PER_BLOCK)):
             in_parallel(fill, some_blocks)
@@ -230,15 +230,15 @@ def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, N
     ]
 
 
-def _judge(log: ClickLog, asked: QuerySet, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:
+def _judge(log: ClickLog, query_set: QuerySet, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:
     """The ten nearest of some queries, and their six scores, (queries, 6)."""
     b, n = D.shape
-    rows = asked.queries[some]
+    rows = query_set.queries[some]
     own = np.flatnonzero(rows < n)
     D[own, rows[own]] = np.inf  # no query finds itself
-    for at, hidden in enumerate(asked.hidden[some]):
+    for at, hidden in enumerate(query_set.hidden[some]):
         D[at, hidden] = np.inf
-    answers = asked.flags(some, n)
+    answers = query_set.flags(some, n)
     answers[own, rows[own]] = 0
     counts = answers.sum(axis=1, dtype=np.int64)
     near = np.empty((b, min(RESCORED, n)), np.int64)
@@ -256,12 +256,12 @@ def _rescore(
     """(truth, nDCG) when the nearest are sorted again by the float vectors."""
     listed = np.minimum(near, log.n_docs - 1)  # beyond: nothing is left to show
     right = np.take_along_axis(answers, listed, axis=1) * (near < log.n_docs)
-    apart = np.empty(near.shape, np.float32)
+    distances = np.empty(near.shape, np.float32)
     for at, (row, items) in enumerate(zip(rows, listed, strict=True)):
         X = log.docs[items]
-        apart[at] = -(X @ log.X[row]) if log.metric == "dot" else ((X - log.X[row]) ** 2).sum(axis=1)
-    apart[near >= log.n_docs] = np.inf
-    first = np.take_along_axis(right, np.argsort(apart, axis=1, kind="stable"), axis=1)[:, :NEAREST]
+        distances[at] = -(X @ log.X[row]) if log.metric == "dot" else ((X - log.X[row]) ** 2).sum(axis=1)
+    distances[near >= log.n_docs] = np.inf
+    first = np.take_along_axis(right, np.argsort(distances, axis=1, kind="stable"), axis=1)[:, :NEAREST]
     truth = first.sum(axis=1) / NEAREST if log.labels is not None else (first.sum(axis=1) > 0).astype(np.float64)
     best = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(counts, NEAREST)]
     gain = first @ DISCOUNT[: first.shape[1]]
@@ -272,6 +272,8 @@ def blocks(log: ClickLog, coder: Coder, stored: list[Any] | None = None) -> Item
     """The documents as a coder gives them back: from its stored blocks, or encoded whenever they are needed."""
 
     def items(start: int, stop: int) -> Form:
-        return coder.form(coder.encode(log.docs[start:stop]) if stored is None else stored[start // ROWS_PER_BLOCK])
+        return coder.linear_form(
+            coder.encode(log.docs[start:stop]) if stored is None else stored[start // ROWS_PER_BLOCK]
+        )
 
     return items

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ohash.models import registry
 from ohash.models.base import HasherSpec
-from ohash.models.contract import CHECKS, DURING, ONCE, state_exists_before_data
+from ohash.models.contract import CHECKED_WHEN, CHECKS, DEFAULTS_ONLY, check_untrained_model
 from ohash.models.contract_cases import BITS, COLUMNS, ROWS, Case, ContractError, cases_of
 from ohash.models.learners import PairLearner, PointLearner
 from ohash.models.plugin_files import describe, import_file
@@ -71,7 +71,7 @@ def _mistakes_of(spec: HasherSpec, file: Path, tree: ast.AST) -> Iterator[tuple[
     seen = set()
     for case in cases_of(spec):
         for check in CHECKS:
-            if case.choices and check in ONCE:
+            if case.choices and check in DEFAULTS_ONLY:
                 continue
             try:
                 check(case)
@@ -102,10 +102,10 @@ def _sentence(check: Callable[[Case], None], file: Path, error: Exception) -> st
     where = f" in {here[-1].name}" if here else ""
     if here and here[-1].name in ("__init__", "_setup") and re.search(r"\bd\b", here[-1].line or ""):
         return f"d is not known before data: make state that depends on it in _begin(self, d), not{where} ({words})"
-    if check is state_exists_before_data:
+    if check is check_untrained_model:
         return f"a model that has seen no data cannot be saved and loaded: {words}"
     shapes = SHAPES.get(here[-1].name, "") if here and isinstance(error, ValueError | IndexError) else ""
-    return f"an error{where} {DURING[check]}: {words}{shapes}"
+    return f"an error{where} {CHECKED_WHEN[check]}: {words}{shapes}"
 
 
 SHAPES = {

@@ -56,7 +56,7 @@ def _choose_defaults(name: str | None) -> int:
         raise ValueError(f"--choose-defaults is for the built-in data sets, {', '.join(built_in)}, got {name!r}")
     entries = read_chosen_defaults()
     for key in [name] if name else built_in:
-        entries[key] = choose_defaults(key, tell=lambda line: print(line, flush=True))
+        entries[key] = choose_defaults(key, report=lambda line: print(line, flush=True))
         print(f"{key}: {entries[key]['values'] or 'the usual values'}; {entries[key]['why']}", flush=True)
         write_chosen_defaults(entries)
     return 0

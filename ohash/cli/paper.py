@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ohash.cli import own_files
-from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count, executor, run_sweep, shutting_down
+from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count, executor, run_sweep, shut_down_at_end
 from ohash.core import validation
 from ohash.engine.narrative import amount, duration
 from ohash.models.registry import find
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
     figures = [FIGURES[name] for name in options.figures or FIGURES if measurements.settings(FIGURES[name])]
     only = [find(method).key for method in options.methods]
     if only:
-        figures = [figure for figure in figures if figure.among(only, measurements.data)]
+        figures = [figure for figure in figures if figure.usable_methods(only, measurements.data)]
     if not figures and only:
         raise ValueError(f"none of these figures has {' or '.join(only)}")
     if not figures:
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         save_own_data(store, own)
     code = 0
     if not options.only_report:
-        with shutting_down(executor(options)) as where:
+        with shut_down_at_end(executor(options)) as where:
             for figure in figures:
                 print(f"{figure.place}: {figure.title}")
                 sweep = figure.sweep(profile, measurements.data, only)

@@ -56,7 +56,7 @@ from ohash.engine.world import world_of
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
 from ohash.runtime.files import describe_error, home, write_file
-from ohash.runtime.progress import listening
+from ohash.runtime.progress import listen_to_progress
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _write_files(options, current, report, moments)
     except OSError as error:
-        raise OSError(f"{describe_error(error)}{_kept(current)}") from error
+        raise OSError(f"{describe_error(error)}{_save_elsewhere(current)}") from error
     finally:
         print(
             json.dumps(report, indent=2)
@@ -155,7 +155,7 @@ def _write_files(options: argparse.Namespace, run: Run, report: dict[str, Any], 
         _write_recording(moments, run, options)
 
 
-def _kept(run: Run) -> str:
+def _save_elsewhere(run: Run) -> str:
     """Save a run whose files could not be written where there is room, and say how to get them; "" if nowhere is."""
     for folder in (home(), Path(tempfile.gettempdir())):
         file = folder / f"unwritten-{run.params.key()}.npz"
@@ -266,7 +266,7 @@ def _run_to_end(current: Run, moments: Moments | None, *, quiet: bool) -> Snapsh
             text = progress_text(current, time.perf_counter() - start, fitted)
             bar.show(current.t / max(1, current.end), text, finished=current.done)
 
-    with _interrupted_between_steps() as interrupted, listening(show):
+    with _interrupt_between_steps() as interrupted, listen_to_progress(show):
         while not current.done:
             current.step(CHUNK)
             if moments is not None:
@@ -278,7 +278,7 @@ def _run_to_end(current: Run, moments: Moments | None, *, quiet: bool) -> Snapsh
 
 
 @contextmanager
-def _interrupted_between_steps() -> Iterator[threading.Event]:
+def _interrupt_between_steps() -> Iterator[threading.Event]:
     """The first Ctrl-C waits for the end of the step, so that a consistent run is saved; a second one does not wait."""
     interrupted = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     older = older_version_text(sweep, store)
     if older:
         print(f"note: {older}", file=sys.stderr)
-    with shutting_down(executor(options)) as where:
+    with shut_down_at_end(executor(options)) as where:
         code = run_sweep(sweep, store, where, quiet=options.quiet)
     print(table(sweep, collect_points(sweep, store)))
     if sweep.halving:
@@ -196,7 +196,7 @@ def executor(options: argparse.Namespace) -> Executor:
 
 
 @contextmanager
-def shutting_down(where: Executor) -> Iterator[Executor]:
+def shut_down_at_end(where: Executor) -> Iterator[Executor]:
     """Use an executor, and stop its work at the end."""
     try:
         yield where
@@ -207,7 +207,7 @@ def shutting_down(where: Executor) -> Iterator[Executor]:
 def run_sweep(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
     """Run what is left, with progress; 0 if all went well, 1 if cells failed, 130 if stopped."""
     execution = SweepExecution(sweep, store, where, None if quiet else SweepProgress())
-    with _stopped_by_signals(execution):
+    with _stop_on_signals(execution):
         try:
             progress = execution.run()
         except StoreError as problem:
@@ -278,7 +278,7 @@ def _best_text(sweep: Sweep, best: BestPoint, points: list[Point]) -> str:
 
 
 @contextmanager
-def _stopped_by_signals(execution: SweepExecution) -> Iterator[None]:
+def _stop_on_signals(execution: SweepExecution) -> Iterator[None]:
     """Ctrl-C and SIGTERM stop the sweep; finished cells stay."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):

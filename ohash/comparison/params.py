@@ -218,7 +218,7 @@ def build_comparison(
     return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
 
 
-def spec_of_ones_own(dataset: str) -> DatasetSpec | None:
+def own_data_spec(dataset: str) -> DatasetSpec | None:
     """What is known of a file in the data folder, or of a plugin's data; None for data that ship or cannot be read."""
     spec = datasets.lookup(dataset)
     return spec if spec is not None and spec.group in ("folder", "plugin") and not spec.missing() else None

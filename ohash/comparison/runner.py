@@ -18,7 +18,7 @@ from ohash.comparison.params import (
     default_methods,
     default_seeds,
     from_query,
-    spec_of_ones_own,
+    own_data_spec,
 )
 from ohash.comparison.results import (  # fmt: skip
     ComparisonSnapshot,
@@ -290,7 +290,7 @@ def compare(
     if isinstance(what, str):
         if what != OWN and data is None:
             find_dataset(what)
-            values = {"seeds": default_seeds(spec_of_ones_own(what)), **values}
+            values = {"seeds": default_seeds(own_data_spec(what)), **values}
         what = build_comparison(what, tuple(methods) or None, **values)
         if data is not None and not methods:
             what = what.with_values(methods=default_methods(data, what.options.bits))

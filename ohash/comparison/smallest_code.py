@@ -34,19 +34,19 @@ def smallest_code(snapshot: ComparisonSnapshot) -> Sentence | None:
     )
     if c > 1:
         text += ", which must be kept for re-ranking"
-    most = max(row[1] for row in candidates)
+    allowed = max(row[1] for row in candidates)
     if not enough:
-        text += f"; no unsupervised code here reaches {percent(TARGET_RECALL)} {_with_at_most(most, snapshot)}"
+        text += f"; no unsupervised code here reaches {percent(TARGET_RECALL)} {_reranking_text(allowed, snapshot)}"
     return Sentence(topic, f"{text}.")
 
 
-def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
+def _reranking_text(allowed: int, snapshot: ComparisonSnapshot) -> str:
     """How much re-ranking was allowed, and why not more."""
-    allowed = f"with at most {most} × re-ranking" if most > 1 else "without re-ranking"
-    beyond = next((c for c in RERANKED if c > most), None)
+    text = f"with at most {allowed} × re-ranking" if allowed > 1 else "without re-ranking"
+    beyond = next((c for c in RERANKED if c > allowed), None)
     if beyond is None:
-        return allowed
-    return f"{allowed} ({beyond} × would re-rank {percent(10 * beyond / max(1, snapshot.setup.database))} of the items)"
+        return text
+    return f"{text} ({beyond} × would re-rank {percent(10 * beyond / max(1, snapshot.setup.database))} of the items)"
 
 
 def _judged_codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ohash.core.arrays import Flags, Integers, Reals
-from ohash.runtime.compile import inlined
+from ohash.runtime.compile import inline
 
 MAX_SORTED = 16  # up to this many bits a sorted list is faster than quickselect
 
 
-@inlined
+@inline
 def smallest_first(delta: Reals, pool: Integers, size: int, p0: int) -> None:
     """Bring the p0 smallest of the pool to its front, ordered by delta and then by bit: the stable order.
 
@@ -47,7 +47,7 @@ def smallest_first(delta: Reals, pool: Integers, size: int, p0: int) -> None:
             return
 
 
-@inlined
+@inline
 def settle_ties(delta: Reals, pool: Integers, p0: int, tie: float) -> None:
     """Let the lower bits win among those level with the cut, pool[p0 - 1]; delta is infinite outside the pool."""
     cut = np.float64(delta[pool[p0 - 1]])
@@ -70,7 +70,7 @@ def settle_ties(delta: Reals, pool: Integers, p0: int, tie: float) -> None:
             room -= 1
 
 
-@inlined
+@inline
 def select_flips(
     p_i: Reals, p_j: Reals, s: int, p0: int, largest: bool, tie: float, delta: Reals, pool: Integers, on_i: Flags
 ) -> tuple[float, int]:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ohash.core.arrays import Flags, Floats, Reals
-from ohash.runtime.compile import ALIGNMENT, inlined
+from ohash.runtime.compile import ALIGNMENT, inline
 
 
-@inlined
+@inline
 def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> None:
     """Wᵀx of both points, four bits at a time: eight accumulators share the loads of x_i and x_j."""
     r, d = Wt.shape
@@ -38,7 +38,7 @@ def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> N
         k += 1
 
 
-@inlined
+@inline
 def aligned_rows(like: Reals, n: int) -> Reals:
     """An empty (n, d) array of the dtype of (T, r, d), on a cache line."""
     d, itemsize = like.shape[2], like.itemsize
@@ -47,7 +47,7 @@ def aligned_rows(like: Reals, n: int) -> Reals:
     return buffer[start : start + n * d].reshape(n, d)
 
 
-@inlined
+@inline
 def project_groups(Wt: Reals, x: Reals, wanted: Flags, p: Reals) -> None:
     """Wᵀx of four points (4, d) into p (4, r), for every `wanted` group of four bits: sixteen accumulators."""
     r, d = Wt.shape
@@ -98,7 +98,7 @@ def project_groups(Wt: Reals, x: Reals, wanted: Flags, p: Reals) -> None:
             k += 1
 
 
-@inlined
+@inline
 def settle_zeros(
     Wt: Reals, x_i: Reals, x_j: Reals, mean: Floats, offset: bool, p_i: Reals, p_j: Reals, near: float, zero: float
 ) -> int:
@@ -123,7 +123,7 @@ def settle_zeros(
     return D
 
 
-@inlined
+@inline
 def dot(a: Reals, b: Reals) -> float:
     """Σ a b in float64."""
     total = 0.0

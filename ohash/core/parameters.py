@@ -251,14 +251,14 @@ def draw(row: Parameter, rng: np.random.Generator) -> Any:
     return row.convert(round(value)) if row.kind is int else row.convert(min(max(value, lo), hi))
 
 
-def did_you_mean(name: str, known: Collection[str], most: int = 1) -> str:
+def did_you_mean(name: str, known: Collection[str], limit: int = 1) -> str:
     """The known names nearest to one that is not known, as a question in brackets; empty if none is near.
 
     >>> did_you_mean("betta", ["alpha", "beta"]), did_you_mean("c", ["C", "beta"]), did_you_mean("x", ["beta"])
     (" (did you mean 'beta'?)", " (did you mean 'C'?)", '')
     """
     by_lower = {one.lower(): one for one in known}
-    near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), by_lower, most)]
+    near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), by_lower, limit)]
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
 
 

@@ -50,7 +50,9 @@ class Trial:
         return _mean(self.after)
 
 
-def choose_defaults(dataset: str, seeds: int = 5, *, tell: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def choose_defaults(
+    dataset: str, seeds: int = 5, *, report: Callable[[str], None] = lambda line: None
+) -> dict[str, Any]:
     """The values that differ from START and why, as an entry of `ohash.streams.chosen_defaults`."""
     best = first = try_values(dataset, START, seeds)
     for step in STEPS:
@@ -64,7 +66,7 @@ def choose_defaults(dataset: str, seeds: int = 5, *, tell: Callable[[str], None]
             gain = difference_over_seeds(trial.after, best.after)
             better = gain.difference >= MIN_GAIN * best.end and gain.low > 0
             better |= best.capped >= CAPPED > trial.capped and gain.difference >= 0
-            tell(f"{dataset}: {_text(change)} mAP {trial.start:.3f} -> {trial.end:.3f}{' (taken)' * better}")
+            report(f"{dataset}: {_text(change)} mAP {trial.start:.3f} -> {trial.end:.3f}{' (taken)' * better}")
             best = trial if better else best
     values = {name: value for name, value in best.values.items() if value != START[name]}
     return {"values": values, "why": _why(first, best, seeds)}

@@ -22,7 +22,7 @@ from ohash.models.hasher import Hasher
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.frames import Arrays, Frame, group_of
 from ohash.runtime.pool import WorkerPool
-from ohash.runtime.progress import listening
+from ohash.runtime.progress import listen_to_progress
 from ohash.runtime.threads import one_blas_thread
 
 # A fit that is expected to take longer than this happens in a worker.
@@ -280,7 +280,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
             f"method must be one that is fitted at once (batch), got {spec.key}, which takes {spec.consumes}"
         )
     since = working_seconds()
-    with registry.naming_plugin_lines(spec), one_blas_thread(), _reporting(report):
+    with registry.locate_plugin_errors(spec), one_blas_thread(), _reporting(report):
         fit_to(cast(BatchHasher, hasher), arrays)
     state, learnt = hasher.state()
     return {"state": state, "seconds": working_seconds() - since}, {f"state/{k}": v for k, v in learnt.items()}
@@ -297,5 +297,5 @@ def _reporting(report: OnProgress | None) -> Iterator[None]:
             last = time.monotonic()
             report({"share": share})
 
-    with listening(listen):
+    with listen_to_progress(listen):
         yield

@@ -206,9 +206,9 @@ class Judge:
             scores_by_place[self._place] = float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
         return scores_by_place[self._place]
 
-    def float_scores(self, most: int | None = None) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
-        """AP and hits of the float vectors for the first `most` queries, or all; what codes may not find is hidden."""
-        X, few = self.world.raw(self.stage), slice(0, most)
+    def float_scores(self, max_queries: int | None = None) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
+        """AP and hits of the float vectors for the first queries, or all; what codes may not find is hidden."""
+        X, few = self.world.raw(self.stage), slice(0, max_queries)
         own = None if self.own is None else self.own[few]
         hidden = None if self.hidden is None else self.hidden[few]
         sides = gather(X, self.queries[few]), RowView(X, self.database)

@@ -14,7 +14,7 @@ from ohash.engine.history import History, LogBins
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import Trace
 from ohash.models.online.oh_params import PairTrace
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 from ohash.runtime.frames import Arrays
 
 # What a pair did.
@@ -48,7 +48,7 @@ def auc(similar: Integers, dissimilar: Integers) -> float:
     return twice / (2.0 * nearer * n_dissimilar)
 
 
-@inlined
+@inline
 def quantile_bin(counts: Integers, total: int, q: float) -> float:
     """The bin that holds quantile q; NaN if there is nothing."""
     if total == 0:
@@ -127,7 +127,7 @@ WINDOW = 2048
 TOTALS = ("cum_R", "cum_loss", "cum_R_frozen", "cum_loss_frozen", "updated", "degenerate", "p0")
 RECENT = ("auc", "auc_frozen", "update_rate", "clipped_rate", "ratio_q10", "ratio_q50", "ratio_q90")
 # A method that does not learn from pairs has no such column rather than zeros.
-OF_LEARNERS = (
+LEARNER_COLUMNS = (
     "cum_R", "cum_loss", "updated", "degenerate", "p0", "update_rate", "clipped_rate", "ratio_q10", "ratio_q50",
     "ratio_q90",
 )  # fmt: skip
@@ -141,7 +141,7 @@ class Observer:
         """`learns`: the method reports R, l and tau; otherwise only distances are followed."""
         self.learns = learns
         every = (*TOTALS, *RECENT)
-        self._kept = [at for at, name in enumerate(every) if learns or name not in OF_LEARNERS]
+        self._kept = [at for at, name in enumerate(every) if learns or name not in LEARNER_COLUMNS]
         self.columns = History(every[at] for at in self._kept)
         self.ring = np.zeros((WINDOW, N_BINS), np.int32)
         self.totals = np.zeros(N_TOTALS)

@@ -53,7 +53,7 @@ class Run(RunState):
         """
         if not isinstance(params, ExperimentParams):
             raise ValueError(f"params must be those of experiment(...), as experiment('digits', r=32), got {params!r}")
-        with registry.naming_plugin_lines(registry.find(params.method)):
+        with registry.locate_plugin_errors(registry.find(params.method)):
             super().__init__(params, world_of(params, dataset) if world is None else world)
             self.judge_checkpoints = judge
             self.training_set = TrainingSet(self)
@@ -82,7 +82,7 @@ class Run(RunState):
 
     def step(self, limit: int) -> int:
         """One small unit of work: a slice of a pending evaluation, or at most `limit` pairs. Returns pairs learnt."""
-        with registry.naming_plugin_lines(self.spec):
+        with registry.locate_plugin_errors(self.spec):
             return self._step(limit)
 
     def _step(self, limit: int) -> int:

@@ -98,7 +98,7 @@ def findings(now: Snapshot) -> list[Finding]:
     edges = now.params.drift.boundaries
     changed = risen or bool(edges and now.t > edges[0])
     scores = _scores(now, changed, _cause([*learning, *codes]))
-    signs = _of_one_cause([*_numerics(now), *learning, *scores, *drift, *codes])
+    signs = _merge_by_cause([*_numerics(now), *learning, *scores, *drift, *codes])
     offered: set[str] = set()
     for at, one in enumerate(signs):
         if one.remedy is not None and one.remedy.key in offered:
@@ -108,7 +108,7 @@ def findings(now: Snapshot) -> list[Finding]:
     return signs
 
 
-def _of_one_cause(signs: list[Finding]) -> list[Finding]:
+def _merge_by_cause(signs: list[Finding]) -> list[Finding]:
     """A kernel whose values are all near 0 or 1 tells no items apart: what is wrong may follow, but for the data."""
     if all(one.fine for one in signs if one.title == KERNEL_VALUE):
         return signs

@@ -1,7 +1,7 @@
 """A run on disk: saved in the middle and resumed, it equals an undisturbed one bit for bit (CPU seconds apart).
 
 One .npz without pickle, written atomically: parameters and counters as JSON, everything else as arrays.
-`Copy` is the same in memory, for a second run that goes on from where the first one is.
+`RunCopy` is the same in memory, for a second run that goes on from where the first one is.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ def save(run: Run, path: str | Path) -> None:
     write_archive(path, header, flat)
 
 
-class Copy:
+class RunCopy:
     """All that a run has learnt so far, whatever becomes of it; an evaluation that is under way is finished first."""
 
     def __init__(self, run: Run) -> None:

@@ -48,7 +48,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     return to_frame(current.snapshot("done"), more, kept)
 
 
-def run_with(values: dict[str, Any], data: Frame) -> Frame:
+def run_with_data(values: dict[str, Any], data: Frame) -> Frame:
     """`run` with its data beside it: for a cluster, where each worker keeps them once."""
     shared.setdefault(values["data"], data)
     return run(values, {})

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import intrinsic
 
 from ohash.core.arrays import Bytes, Integers
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 
 # How T distances become one: the least of them, the least with the sum to break ties, or the sum.
 MIN, MIN_SUM, SUM = range(3)
@@ -32,7 +32,7 @@ def _popcount(typing_context: Any, byte: Any) -> Any:
 popcount: Any = intrinsic(_popcount)
 
 
-@inlined
+@inline
 def chunk_distances(
     query: Bytes,
     codes: Bytes,
@@ -72,7 +72,7 @@ def chunk_distances(
                     tie_break[i] += D[i]
 
 
-@inlined
+@inline
 def stable_order(key: Integers, last: Integers, order: Integers, counter: Integers, first_pass: bool) -> None:
     """`order` = the items sorted by `key`, equal ones as in `last` (or by index in the first pass)."""
     counter[:] = 0

@@ -20,7 +20,7 @@ from ohash.core.arrays import Bytes, Counts, Floats, Rows, Singles
 from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, chunk_distances
 from ohash.evaluation.packed_codes import Combine, search_problem
 from ohash.evaluation.relevance import own_rows
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 from ohash.runtime.progress import drain
 
 
@@ -152,7 +152,7 @@ def check_neighbours(exact: Rows, n_queries: int, n: int) -> Rows:
     return rows
 
 
-@inlined
+@inline
 def whole_database_counts(looked_for: int, k: int) -> tuple[int, int, int, int]:
     """Counts of a query whose k nearest are the whole database."""
     return looked_for, 0, k, 1

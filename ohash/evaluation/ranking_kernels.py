@@ -14,7 +14,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes, Floats, Integers
 from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, chunk_distances, stable_order
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 
 # Columns of `scores`; after them, for every k: AP@k, precision@k, hit@k, nDCG@k.
 N_RELEVANT, AP, AP_LOW, AP_HIGH, RECIPROCAL_RANK, AUC, BALL, BALL_RELEVANT, FIRST_K = range(9)
@@ -27,7 +27,7 @@ PRECISION, RECALL = range(2)
 DIRECT = 64  # sums up to this long are taken term by term: differences of harmonic numbers lose digits
 
 
-@inlined
+@inline
 def progression(first: float, slope: float, before: int, places: int, harmonic: Floats) -> float:
     """Σ over t = 1, ..., places of (first + (t - 1) slope) / (before + t), by harmonic numbers if that is long."""
     if places > DIRECT:
@@ -39,7 +39,7 @@ def progression(first: float, slope: float, before: int, places: int, harmonic: 
     return total
 
 
-@inlined
+@inline
 def class_precision(before: int, hits_before: int, size: int, hits: int, places: int, harmonic: Floats) -> float:
     r"""Expected Σ of precision at the relevant ones among the first places of a tie class (He et al., CVPR 2018).
 
@@ -49,7 +49,7 @@ def class_precision(before: int, hits_before: int, size: int, hits: int, places:
     return progression(hits_before + 1.0, slope, before, places, harmonic) * hits / size
 
 
-@inlined
+@inline
 def some_hit(size: int, hits: int, places: int) -> float:
     """Chance that `places` draws from a class of `size` without replacement meet one of its `hits`: hypergeometric."""
     if places > size - hits:
@@ -61,7 +61,7 @@ def some_hit(size: int, hits: int, places: int) -> float:
     return 1.0 - none
 
 
-@inlined
+@inline
 def first_hit(before: int, size: int, hits: int) -> float:
     """Expected 1/rank of the first relevant item, which lies in this class."""
     chance = hits / size
@@ -74,7 +74,7 @@ def first_hit(before: int, size: int, hits: int) -> float:
     return total
 
 
-@inlined
+@inline
 def discounted_gain(before: int, share: float, places: int) -> float:
     """Expected discounted gain of the first places of a class in which a share of the items is relevant."""
     total = 0.0
@@ -83,7 +83,7 @@ def discounted_gain(before: int, share: float, places: int) -> float:
     return share * total
 
 
-@inlined
+@inline
 def bounds(n_classes: int, size: Integers, relevant: Integers, harmonic: Floats, scores: Floats) -> None:
     """AP with the relevant items last, and first, inside every tie class."""
     low = high = 0.0
@@ -97,7 +97,7 @@ def bounds(n_classes: int, size: Integers, relevant: Integers, harmonic: Floats,
     scores[AP_LOW], scores[AP_HIGH] = low / hits, high / hits
 
 
-@inlined
+@inline
 def score(
     n_classes: int, size: Integers, relevant: Integers, R: int, ks: Integers, harmonic: Floats, scores: Floats
 ) -> None:
@@ -138,7 +138,7 @@ def score(
         scores[column + 3] = dcg / discounted_gain(0, 1.0, R)
 
 
-@inlined
+@inline
 def curve(
     n_classes: int,
     size: Integers,
@@ -169,7 +169,7 @@ def curve(
 RELEVANT, HIDDEN = 1, 2
 
 
-@inlined
+@inline
 def classes_by_histogram(
     query: Bytes,
     codes: Bytes,
@@ -220,7 +220,7 @@ def classes_by_histogram(
     return n_classes
 
 
-@inlined
+@inline
 def classes_by_order(
     order: Integers,
     near: Integers,

@@ -16,7 +16,7 @@ from ohash.core.features import FeatureMap
 from ohash.index.export import map_steps
 from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
 from ohash.models.registry import find
-from ohash.runtime.files import replacing, save_arrays, write_file
+from ohash.runtime.files import atomic_file, save_arrays, write_file
 from ohash.runtime.frames import Arrays
 
 ITEMS_FILE = "items.npz"
@@ -109,7 +109,7 @@ def write_search(model: OnlineHasher, Z: Numbers, folder: str | Path) -> list[Pa
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / "search.py", "\n".join(lines) + "\n")
-    with replacing(folder / ITEMS_FILE) as file:
+    with atomic_file(folder / ITEMS_FILE) as file:
         save_arrays(file, arrays)
     return [folder / "search.py", folder / ITEMS_FILE]
 

@@ -37,7 +37,7 @@ from ohash.index.engines.base import CodeFacts, page_text
 from ohash.index.engines.faiss import binary_index
 from ohash.index.engines.pgvector import bit_strings
 from ohash.models.base import LinearHasher, OnlineHasher
-from ohash.runtime.files import replacing, save_arrays, write_file
+from ohash.runtime.files import atomic_file, save_arrays, write_file
 from ohash.runtime.frames import Arrays
 
 TARGETS = tuple(engines())
@@ -195,7 +195,7 @@ def write_encoder(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / "encoder.py", source)
-    with replacing(folder / ENCODER_FILE) as file:
+    with atomic_file(folder / ENCODER_FILE) as file:
         save_arrays(file, arrays)
     write_file(folder / "encoder.md", ENCODER_PAGE)
     return [folder / "encoder.py", folder / ENCODER_FILE, folder / "encoder.md"]

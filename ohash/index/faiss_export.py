@@ -24,7 +24,7 @@ from ohash.core.features import FeatureMap
 from ohash.index.export import map_steps
 from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
-from ohash.runtime.files import replacing, save_arrays, write_file
+from ohash.runtime.files import atomic_file, save_arrays, write_file
 from ohash.runtime.frames import Arrays
 
 PAGE = """\
@@ -157,5 +157,5 @@ def _queries(steps: list[str], d: int) -> str:
 
 
 def _save(file: Path, arrays: Arrays | dict[str, npt.NDArray[Any]]) -> None:
-    with replacing(file) as stream:
+    with atomic_file(file) as stream:
         save_arrays(stream, arrays)

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Integers
 from ohash.index.bit_words import Words
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 
 # Columns of a list of substrings: model, first bit, number of bits, where its offsets begin.
 MODEL, BIT, LENGTH, OFFSET = range(4)
 
 
-@inlined
+@inline
 def substring(words: Words, at: int, bit: int, length: int) -> Any:
     """`length` bits, from `bit` on, of item `at` of one model (words, n)."""
     w, shift = bit >> 6, bit & 63

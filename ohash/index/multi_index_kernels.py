@@ -21,7 +21,7 @@ from ohash.evaluation.hamming_kernels import MIN_SUM, SUM
 from ohash.index.bit_words import Words
 from ohash.index.multi_index import BIT, LENGTH, MODEL, OFFSET, substring
 from ohash.index.scan import CHUNK, NO_ITEM, ROW_BITS, popcount64, prefetch, push, scan_into
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 
 BATCH = 64  # values looked up, and distances computed, together
 # The work of a query: values looked up, rows found under them, distances computed (one per row found for the first
@@ -29,7 +29,7 @@ BATCH = 64  # values looked up, and distances computed, together
 LOOKUPS, ROWS, ITEMS, LEVEL = range(4)
 
 
-@inlined
+@inline
 def next_mask(mask: int) -> int:
     """The next larger number with as many bits (Gosper)."""
     low = mask & -mask
@@ -37,7 +37,7 @@ def next_mask(mask: int) -> int:
     return ripple | (((mask ^ ripple) >> 2) // low)
 
 
-@inlined
+@inline
 def item_key(query: Words, words: Words, at: int, combine: int, step: int) -> np.int64:
     """The key of one item."""
     near = total = np.int64(0)
@@ -52,7 +52,7 @@ def item_key(query: Words, words: Words, at: int, combine: int, step: int) -> np
     return near * step + total if combine == MIN_SUM else near
 
 
-@inlined
+@inline
 def mark_seen(seen: Integers, row: int) -> bool:
     """Mark a row; return whether it was not marked before."""
     bit = np.uint8(1 << (row & 7))
@@ -61,7 +61,7 @@ def mark_seen(seen: Integers, row: int) -> bool:
     return not byte & bit
 
 
-@inlined
+@inline
 def binomial(length: int, level: int) -> float:
     """How many values lie at this distance: length choose level."""
     count = 1.0
@@ -70,13 +70,13 @@ def binomial(length: int, level: int) -> float:
     return count
 
 
-@inlined
+@inline
 def cost_so_far(work: Integers, costs: Floats) -> Any:
     """What a query has cost so far."""
     return work[LOOKUPS] * costs[0] + work[ROWS] * costs[1] + work[ITEMS] * costs[2]
 
 
-@inlined
+@inline
 def measure(
     query: Words, words: Words, some: Integers, combine: int, step: int, seen: Integers, heap: Integers, limit: int,
     listed: Integers, count: int, work: Integers,
@@ -105,7 +105,7 @@ def measure(
     return count
 
 
-@inlined
+@inline
 def look_up_level(
     query: Words,  # (T, words)
     words: Words,  # (T, words, capacity)

@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 from ohash.core.arrays import Integers
 from ohash.evaluation.hamming_kernels import MIN_SUM, SUM
 from ohash.index.bit_words import Words
-from ohash.runtime.compile import array_type, inlined, kernel_for
+from ohash.runtime.compile import array_type, inline, kernel_for
 
 
 def _popcount64(typing_context: Any, word: Any) -> Any:
@@ -53,7 +53,7 @@ NO_ITEM = np.int64((1 << 62) - 1)  # beyond every key
 ROW_BITS = 32  # bits of a row
 
 
-@inlined
+@inline
 def model_distances(query: Words, words: Words, start: int, D: Integers) -> None:
     """D = distances from one query (words,) to the items start, ... of one model (words, n)."""
     W = words.shape[0]
@@ -71,7 +71,7 @@ def model_distances(query: Words, words: Words, start: int, D: Integers) -> None
             D[i] = np.uint16(popcount64(a[i] ^ p)) + (D[i] if w > 0 else 0)
 
 
-@inlined
+@inline
 def chunk_keys(
     query: Words, words: Words, start: int, combine: int, step: int, D: Integers, tie: Integers, key: Integers
 ) -> None:
@@ -100,7 +100,7 @@ def chunk_keys(
             key[i] = key[i] * step + tie[i]
 
 
-@inlined
+@inline
 def push(heap: Integers, value: np.int64) -> None:
     """Replace the largest entry of a heap by a smaller value."""
     k = heap.shape[0]
@@ -118,7 +118,7 @@ def push(heap: Integers, value: np.int64) -> None:
     heap[at] = value
 
 
-@inlined
+@inline
 def smallest(key: Integers) -> int:
     """The least entry."""
     least = key[0]
@@ -127,7 +127,7 @@ def smallest(key: Integers) -> int:
     return int(least)
 
 
-@inlined
+@inline
 def scan_into(
     query: Words,
     words: Words,

@@ -18,10 +18,10 @@ from ohash.models.storage import FORMAT, save
 from ohash.runtime.files import read_archive
 
 SLOW = 500  # pairs or points per second of processor time
-CALLED = {"pairs": "learn", "points": "learn_points", "chunks": "learn_points", "batch": "fit"}
+LEARNING_METHODS = {"pairs": "learn", "points": "learn_points", "chunks": "learn_points", "batch": "fit"}
 
 
-def parameters_are_declared(case: Case) -> None:
+def check_parameters(case: Case) -> None:
     """Every parameter is a `param` field, and out of range is refused."""
     spec = case.spec
     if not dataclasses.is_dataclass(spec.params):
@@ -50,7 +50,7 @@ def parameters_are_declared(case: Case) -> None:
             )
 
 
-def state_exists_before_data(case: Case) -> None:
+def check_untrained_model(case: Case) -> None:
     """A model that has seen nothing can be saved, loaded and asked for its version."""
     model = case.build()
     if model.r != BITS:
@@ -62,10 +62,10 @@ def state_exists_before_data(case: Case) -> None:
     _save_and_load(case.spec, model)
 
 
-def it_learns_what_it_consumes(case: Case) -> None:
+def check_learning(case: Case) -> None:
     """Learning takes read-only rows, and reports one entry per pair."""
     spec, model = case.spec, case.build()
-    called = CALLED.get(spec.consumes, "encode")
+    called = LEARNING_METHODS.get(spec.consumes, "encode")
     if not callable(getattr(model, called, None)):
         raise ContractError(
             f"consumes={spec.consumes!r} needs a method {called}, which the class does not have", "HASHER"
@@ -87,7 +87,7 @@ def it_learns_what_it_consumes(case: Case) -> None:
         )
 
 
-def codes_are_packed(case: Case) -> None:
+def check_codes(case: Case) -> None:
     """Codes (n, ceil(r/8)) of uint8 that know their hash, whose unused bits are 0."""
     model = case.trained()
     codes = model.encode(case.X)
@@ -118,7 +118,7 @@ def codes_are_packed(case: Case) -> None:
         raise ContractError(f"{ROWS} rows in four groups get only {different} different codes", "encode")
 
 
-def encoding_is_pure(case: Case) -> None:
+def check_pure_encoding(case: Case) -> None:
     """The same rows get the same codes, alone or among others, and nothing changes."""
     model = case.trained()
     before, first = contents(model), model.encode(case.X)
@@ -130,7 +130,7 @@ def encoding_is_pure(case: Case) -> None:
         raise ContractError("encode gives a row another code when it comes with other rows", "encode")
 
 
-def same_seed_same_codes(case: Case) -> None:
+def check_seed(case: Case) -> None:
     """A run can be repeated: whatever is random is drawn from `seed`."""
     one, other = (case.trained().encode(case.X).tobytes() for _ in range(2))
     if one != other:
@@ -139,7 +139,7 @@ def same_seed_same_codes(case: Case) -> None:
         )
 
 
-def it_can_be_saved(case: Case) -> None:
+def check_saving(case: Case) -> None:
     """Saved and loaded, it goes on as if nothing had happened."""
     model = case.trained()
     back = _save_and_load(case.spec, model)
@@ -158,7 +158,7 @@ def it_can_be_saved(case: Case) -> None:
         raise ContractError(f"a model that was saved and loaded learns on differently: {names}", "ARRAYS")
 
 
-def calls_may_be_cut_anywhere(case: Case) -> None:
+def check_split_calls(case: Case) -> None:
     """The result depends on the order of the stream, never on how it is cut into calls."""
     if case.spec.consumes not in ("pairs", "points", "chunks"):
         return
@@ -171,11 +171,11 @@ def calls_may_be_cut_anywhere(case: Case) -> None:
         raise ContractError(
             f"the codes depend on how the stream is cut into calls: the same {case.spec.consumes} in one call and in "
             f"three give different codes{mean}",
-            CALLED[case.spec.consumes],
+            LEARNING_METHODS[case.spec.consumes],
         )
 
 
-def bad_rows_are_refused(case: Case) -> None:
+def check_bad_rows(case: Case) -> None:
     """NaN and a wrong number of columns are a ValueError, and change nothing."""
     model = case.trained()
     before, bad = contents(model), case.X.copy()
@@ -190,7 +190,7 @@ def bad_rows_are_refused(case: Case) -> None:
         raise ContractError("rows that are refused change the state of the model", "encode")
 
 
-def linear_codes_are_half_spaces(case: Case) -> None:
+def check_half_spaces(case: Case) -> None:
     """With `linear`, bit k is 1 where w_k · x >= threshold_k."""
     if not case.spec.linear:
         return
@@ -219,7 +219,7 @@ def linear_codes_are_half_spaces(case: Case) -> None:
         )
 
 
-def it_is_fast_enough(case: Case) -> None:
+def check_speed(case: Case) -> None:
     """A stream of a few thousand pairs must not take minutes."""
     if case.spec.consumes not in ("pairs", "points", "chunks"):
         return
@@ -237,32 +237,32 @@ def it_is_fast_enough(case: Case) -> None:
         raise ContractError(
             f"it learns {rate:,.0f} {'pairs' if case.spec.consumes == 'pairs' else 'points'} per second, so 20,000 "
             f"take {20_000 / rate:,.0f} s: move the loop into NumPy or a numba kernel",
-            CALLED[case.spec.consumes],
+            LEARNING_METHODS[case.spec.consumes],
         )
 
 
 CHECKS: tuple[Callable[[Case], None], ...] = (
-    parameters_are_declared, state_exists_before_data, it_learns_what_it_consumes, it_is_fast_enough, codes_are_packed,
-    encoding_is_pure, same_seed_same_codes, it_can_be_saved, calls_may_be_cut_anywhere, bad_rows_are_refused,
-    linear_codes_are_half_spaces,
+    check_parameters, check_untrained_model, check_learning, check_speed, check_codes,
+    check_pure_encoding, check_seed, check_saving, check_split_calls, check_bad_rows,
+    check_half_spaces,
 )  # fmt: skip
 
 
 # Checks that parameters other than the defaults cannot fail.
-ONCE = (parameters_are_declared, it_is_fast_enough)
+DEFAULTS_ONLY = (check_parameters, check_speed)
 # What a check does with a model, for the sentence about an error in it.
-DURING: dict[Callable[[Case], None], str] = {
-    parameters_are_declared: "when its parameters are read",
-    state_exists_before_data: "before it has seen data",
-    it_learns_what_it_consumes: "when it learns",
-    codes_are_packed: "when it encodes",
-    encoding_is_pure: "when it encodes again",
-    same_seed_same_codes: "when it learns again",
-    it_can_be_saved: "when it is saved, loaded, and learns on",
-    calls_may_be_cut_anywhere: "when the stream comes in several calls",
-    bad_rows_are_refused: "when it is given bad rows",
-    linear_codes_are_half_spaces: "when its hyperplanes are read",
-    it_is_fast_enough: "when it is timed",
+CHECKED_WHEN: dict[Callable[[Case], None], str] = {
+    check_parameters: "when its parameters are read",
+    check_untrained_model: "before it has seen data",
+    check_learning: "when it learns",
+    check_codes: "when it encodes",
+    check_pure_encoding: "when it encodes again",
+    check_seed: "when it learns again",
+    check_saving: "when it is saved, loaded, and learns on",
+    check_split_calls: "when the stream comes in several calls",
+    check_bad_rows: "when it is given bad rows",
+    check_half_spaces: "when its hyperplanes are read",
+    check_speed: "when it is timed",
 }
 
 

@@ -172,7 +172,7 @@ class Hasher:
     def _repr_html_(self) -> str:
         spec = registry.hashers().get(self.key)
         title = spec.title if spec else type(self).__name__
-        return card_html(title, self._facts(), bars_html(*self._bars(), most=256))
+        return card_html(title, self._facts(), bars_html(*self._bars(), max_bars=256))
 
 
 def _key(name: str) -> str:

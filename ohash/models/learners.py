@@ -22,7 +22,7 @@ from ohash.core.arrays import Array, Floats, Labels, Numbers, Reals
 from ohash.core.parameters import Parameters, bits_param, centring_param, precision_param, seed_param
 from ohash.models import supervision
 from ohash.models.base import Trace
-from ohash.models.linear import HalfSpaces, Planes, Starting, read_only
+from ohash.models.linear import HalfSpaces, LazyStart, Planes, read_only
 from ohash.runtime.frames import Arrays
 
 GATHER = 2048  # rows or pairs gathered for a kernel at a time
@@ -61,7 +61,7 @@ def first_matrix(W: npt.ArrayLike, r: int, dtype: str, T: int = 1) -> Reals:
     return cast.reshape(shape)
 
 
-class Learner(Starting):
+class Learner(LazyStart):
     """W learnt from a stream; `_Wt` is (r, d), W transposed, so that a projection vector is contiguous.
 
     `_clock` counts: its first entry the points or pairs learnt, its last one the changes of the hash (W, mean).

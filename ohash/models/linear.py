@@ -3,7 +3,7 @@
 ================ ================================================================================================
 Projections      bit k of x is 1 where w_k · z >= threshold_k, z = x or features of x: `encode`, in blocks
 HalfSpaces       z is x itself: `hyperplanes` and `bit_updates`, so that a code table can follow bit by bit
-Starting         W exists before anything is learnt: `start(d)`, and `warm_up(X)` for the mean
+LazyStart        W exists before anything is learnt: `start(d)`, and `warm_up(X)` for the mean
 FittedHalfSpaces W is replaced as a whole by `_set_hash` (ITQ, KSH, SDH, click whitening)
 DrawnHalfSpaces  W is drawn once and never learnt (LSH, rotated sign, RaBitQ)
 ================ ================================================================================================
@@ -103,7 +103,7 @@ class HalfSpaces(Projections):
         return "length of w, one bar per bit", np.sqrt(np.einsum("trd,trd->tr", Wt, Wt)).ravel()
 
 
-class Starting(Projections):
+class LazyStart(Projections):
     """W is drawn when the first data show d, or by `start`; the mean comes from `warm_up`."""
 
     WARM_UP_DTYPE: ClassVar[str] = ""  # precision of the warm-up's mean; "" is that of the method
@@ -207,7 +207,7 @@ class FittedHalfSpaces(HalfSpaces):
         self._d = len(self._W) or None
 
 
-class DrawnHalfSpaces(Starting, FittedHalfSpaces):
+class DrawnHalfSpaces(LazyStart, FittedHalfSpaces):
     """A method whose W is drawn once and never learnt; only the mean comes from the data."""
 
     def _draw(self, d: int) -> Floats:

@@ -62,7 +62,7 @@ def is_edited(module: ModuleType) -> bool:
 
 
 @contextmanager
-def naming_the_line(title: str, files: tuple[str, ...]) -> Iterator[None]:
+def locate_errors(title: str, files: tuple[str, ...]) -> Iterator[None]:
     """An error that arises in one of these files becomes a ValueError that says where; others pass unchanged."""
     try:
         yield

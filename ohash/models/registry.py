@@ -20,7 +20,7 @@ from typing import Any
 
 from ohash.core.parameters import did_you_mean
 from ohash.models.base import HasherSpec, OnlineHasher
-from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, is_edited, naming_the_line
+from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, is_edited, locate_errors
 
 
 class UnknownMethodError(ValueError):
@@ -209,10 +209,10 @@ def edited_plugins() -> list[str]:
     return [_file_name(module) for module in plugin_modules() if is_edited(module)]
 
 
-def naming_plugin_lines(spec: HasherSpec) -> AbstractContextManager[None]:
+def locate_plugin_errors(spec: HasherSpec) -> AbstractContextManager[None]:
     """Whatever a plugin's method raises inside becomes a ValueError that names function, file and line."""
     version = plugin_version(spec.key)
-    return naming_the_line(spec.title, (version.file,) if version else ())
+    return locate_errors(spec.title, (version.file,) if version else ())
 
 
 def plugin_code(methods: Iterable[str]) -> str:

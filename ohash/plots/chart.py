@@ -52,7 +52,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
+    """One curve. `max_points` bounds the points drawn live; `listed` says whether the legend names it.
 
     `label` are words beside its last point; labels of several series are kept apart. An `optional_label` is left out
     where it would lie on a line or on another label.
@@ -70,7 +70,7 @@ class Series:
     width: float = 2.0
     opacity: float = 1.0
     fill: float = 0.0
-    most: int = 400
+    max_points: int = 400
     listed: bool = True
     label: str = ""
     optional_label: bool = False

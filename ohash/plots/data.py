@@ -48,7 +48,9 @@ def norms(seen: Overview) -> Chart:
     if len(middle) == 1:
         title = f"Every row has norm {formats.number(histogram.median)}: only directions differ"
     else:
-        least, median, most = (formats.number(value) for value in (histogram.least, histogram.median, histogram.most))
+        least, median, most = (
+            formats.number(value) for value in (histogram.smallest, histogram.median, histogram.largest)
+        )
         title = f"Row norms range from {least} to {most}, with a median of {median}"
     mark = Mark(histogram.median, "median", role="threshold", dash="dotted")
     of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
@@ -123,4 +125,4 @@ def _in_class(dataset: Dataset, rows: Array, c: int) -> Array:
 
 
 def _points(name: str, xy: Array, role: str, opacity: float = 0.75) -> Series:
-    return Series(name, xy[:, 0], xy[:, 1], kind="points", role=role, opacity=opacity, most=2000)
+    return Series(name, xy[:, 0], xy[:, 1], kind="points", role=role, opacity=opacity, max_points=2000)

@@ -19,10 +19,10 @@ MAP_POINTS = 2_000
 
 def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str = "") -> str:
     """One query and its nearest items; the note stands beside them."""
-    count = f"<b>{right_of(result)}</b>" if len(result.rows) else "&nbsp;"
+    count = f"<b>{relevant_text(result)}</b>" if len(result.rows) else "&nbsp;"
     parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>{count}</span></figure>']
     for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True):
-        sign, state, role = verdict_on(result, relevant=bool(relevant))
+        sign, state, role = relevance_mark(result, relevant=bool(relevant))
         edge = colour(role, dark=dark)
         name, bits = html.escape(item_name(dataset, int(row))), distance_text(distance)
         parts.append(
@@ -37,14 +37,14 @@ def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str 
     )
 
 
-def verdict_on(result: Neighbours, *, relevant: bool) -> tuple[str, str, str]:
+def relevance_mark(result: Neighbours, *, relevant: bool) -> tuple[str, str, str]:
     """Sign, words and colour role of an item."""
     if relevant:
         return "✓", "relevant", "right"
     return ("✗", "not relevant", "wrong") if result.judged else ("?", "relevance unknown", "reference")
 
 
-def right_of(result: Neighbours) -> str:
+def relevant_text(result: Neighbours) -> str:
     """How many of those shown are relevant."""
     word = "right" if result.judged else "known"
     return f"{int(result.relevant.sum())} of {len(result.rows)} {word}"
@@ -90,13 +90,13 @@ def _item(dataset: Dataset, row: int, edge: str) -> str:
     return f'<div class="word" title="{html.escape(name)}"{style}>{html.escape(shorten(name))}</div>'
 
 
-def shorten(name: str, most: int = 24) -> str:
+def shorten(name: str, max_length: int = 24) -> str:
     """A name that fits its box.
 
     >>> shorten("a text that goes on for very long")
     'a text that goes on for…'
     """
-    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+    return name if len(name) <= max_length else name[: max_length - 1].rstrip() + "…"
 
 
 def item_name(dataset: Dataset, row: int) -> str:

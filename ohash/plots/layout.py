@@ -72,19 +72,19 @@ def limits(chart: Chart, which: Literal["x", "y"]) -> tuple[float, float]:
     return low if axis.lo is None else axis.lo, high if axis.hi is None else axis.hi
 
 
-def tick_step(lo: float, hi: float, most: int = 5, *, whole: bool = False) -> float:
+def tick_step(lo: float, hi: float, max_steps: int = 5, *, whole: bool = False) -> float:
     """The distance of ticks, 1, 2 or 5 times a power of ten, for at most so many steps; `whole`: 1 at least.
 
     >>> tick_step(0, 1), tick_step(0.6, 1.0), tick_step(0, 40_000)
     (0.2, 0.1, 10000.0)
     """
-    raw = (hi - lo) / most
+    raw = (hi - lo) / max_steps
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(step for step in (1, 2, 5, 10) if step * unit >= raw * (1 - 1e-9)) * unit
     return max(1.0, step) if whole else float(f"{step:.6g}")
 
 
-def ticks(lo: float, hi: float, axis: Axis, most: int = 5) -> list[float]:
+def ticks(lo: float, hi: float, axis: Axis, max_steps: int = 5) -> list[float]:
     """Tick values from lo to hi.
 
     >>> ticks(0.6, 1.0, Axis("mAP")), ticks(1, 20_000, Axis("pairs", "log"))
@@ -94,9 +94,9 @@ def ticks(lo: float, hi: float, axis: Axis, most: int = 5) -> list[float]:
         return [value for value in axis.at if lo <= value <= hi]
     if axis.scale == "log":
         first, last = math.ceil(math.log10(lo) - 1e-9), math.floor(math.log10(hi) + 1e-9)
-        every = -(-(last - first + 1) // (most + 2))
+        every = -(-(last - first + 1) // (max_steps + 2))
         return [float(f"1e{power}") for power in range(first, last + 1, every)]
-    step = tick_step(lo, hi, most, whole=axis.format == "count")
+    step = tick_step(lo, hi, max_steps, whole=axis.format == "count")
     return [float(f"{k * step:.9g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
 
 

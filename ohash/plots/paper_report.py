@@ -73,7 +73,7 @@ TOOL_BIBTEX = f"""@software{{ohash,
   version = {{{__version__}}},
   year    = {{2026}}
 }}"""
-BESIDE = ' class="beside" title="Shown for comparison; it does not count towards the verdict."'
+NOT_DECISIVE = ' class="beside" title="Shown for comparison; it does not count towards the verdict."'
 CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open", "not run yet": "open"}
 
 
@@ -168,7 +168,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
     for finding in findings:
         claim = finding.claim
         inside = "".join(
-            f"<tr{'' if part.decisive else BESIDE}><td>{escape(part.setting)}</td>"
+            f"<tr{'' if part.decisive else NOT_DECISIVE}><td>{escape(part.setting)}</td>"
             f"<td>{escape(part.what or part.note)}</td><td>{_effect(part, finding.interval)}</td>"
             f"<td>{_sign(part.verdict)}{f'<br><small>{escape(CORRECTED)}</small>' if part.corrected else ''}</td></tr>"
             for part in finding.parts
@@ -214,11 +214,11 @@ def _html(table: Table) -> str:
     return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _effect(part: Part, said: str) -> str:
+def _effect(part: Part, common: str) -> str:
     """The effect, and what kind of interval it has unless that is said for all parts together."""
     if part.effect is None:
         return "–"
-    kind = f"<br><small>{escape(part.effect.interval)}</small>" if part.effect.interval != said else ""
+    kind = f"<br><small>{escape(part.effect.interval)}</small>" if part.effect.interval != common else ""
     return f"{escape(str(part.effect))}{kind}"
 
 

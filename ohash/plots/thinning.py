@@ -10,16 +10,16 @@ from ohash.plots.chart import Chart, Scale, Series
 Rows = npt.NDArray[np.int64]
 
 
-def kept_rows(x: npt.NDArray[Any], most: int, scale: Scale) -> Rows:
-    """At most `most` rows of rising x, as even as x allows on this scale.
+def kept_rows(x: npt.NDArray[Any], max_rows: int, scale: Scale) -> Rows:
+    """At most `max_rows` rows of rising x, as even as x allows on this scale.
 
     >>> kept_rows(np.arange(1, 1001), 4, "log").tolist(), kept_rows(np.arange(1, 1001), 3, "linear").tolist()
     ([0, 9, 99, 999], [0, 499, 999])
     """
-    if len(x) <= most:
+    if len(x) <= max_rows:
         return np.arange(len(x))
     at = np.log(np.maximum(x, 1e-300)) if scale == "log" else np.asarray(x, np.float64)
-    wanted = np.linspace(at[0], at[-1], most)
+    wanted = np.linspace(at[0], at[-1], max_rows)
     right = np.clip(np.searchsorted(at, wanted), 1, len(at) - 1)
     nearest = np.where(wanted - at[right - 1] <= at[right] - wanted, right - 1, right)
     return nearest[np.diff(nearest, prepend=-1) > 0]  # they rise, from the first row to the last
@@ -44,9 +44,9 @@ def drawable(series: Series, chart: Chart) -> Series:
 
 
 def thin(series: Series, chart: Chart) -> Series:
-    """What is drawn live: at most `series.most` points."""
+    """What is drawn live: at most `series.max_points` points."""
     clean = drawable(series, chart)
-    rows = kept_rows(clean.x, series.most, chart.x.scale)
+    rows = kept_rows(clean.x, series.max_points, chart.x.scale)
     return _with(clean, clean.x[rows], clean.y[rows], None if clean.spread is None else clean.spread[rows])
 
 

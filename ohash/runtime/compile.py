@@ -66,13 +66,13 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return compiled
 
 
-def in_order(function: Callable[P, R]) -> Callable[P, R]:
+def strict_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` without re-association: sums are added exactly as written, however the data are cut."""
     compiled: Callable[P, R] = _once(numba.njit(**{**FLAGS, "fastmath": False})(function))
     return compiled
 
 
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
+def inline(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a small function for the kernels that call it, into which LLVM inlines it. Python runs it as Python."""
     flags = {**FLAGS, "cache": False, "no_cpython_wrapper": True}
     compiled: Callable[P, R] = _by_type(_for_kernels_only(numba.njit(**flags)(function)))

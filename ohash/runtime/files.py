@@ -48,7 +48,7 @@ def folder_named_by(variable: str) -> Path | None:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[BinaryIO]:
+def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` once all of it is on the disk; a device or a pipe is written as it is.
 
     An error of the system names `path`, which it does not of its own accord if the disk is full.
@@ -93,7 +93,7 @@ def describe_error(error: Exception) -> str:
 
 def write_file(path: str | Path, content: str | bytes | memoryview) -> None:
     """Write a file whole or not at all; text as UTF-8."""
-    with replacing(path) as file:
+    with atomic_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
@@ -107,7 +107,7 @@ def save_arrays(file: BinaryIO, arrays: Arrays) -> None:
 
 def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write header and arrays; an interrupted write leaves the old file."""
-    with replacing(path) as file:
+    with atomic_file(path) as file:
         save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
 
 

@@ -53,20 +53,20 @@ def read_frame(stream: IO[bytes]) -> Frame | None:
     if not start:
         return None
     (length,) = LENGTH.unpack(
-        start if len(start) == LENGTH.size else start + _exactly(stream, LENGTH.size - len(start))
+        start if len(start) == LENGTH.size else start + _read_exactly(stream, LENGTH.size - len(start))
     )
     if length > LONGEST_HEADER:
         raise ValueError(f"a frame must begin with the length of its header, at most {LONGEST_HEADER}, got {length}")
-    header = json.loads(bytes(_exactly(stream, length)))
+    header = json.loads(bytes(_read_exactly(stream, length)))
     arrays = {}
     for name, dtype, shape in header["arrays"]:
         kind = np.dtype(dtype)
-        data = _exactly(stream, kind.itemsize * prod(shape))
+        data = _read_exactly(stream, kind.itemsize * prod(shape))
         arrays[name] = np.frombuffer(data, kind).reshape(shape)
     return header["values"], arrays
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytearray:
+def _read_exactly(stream: IO[bytes], size: int) -> bytearray:
     data = bytearray(size)
     view, got = memoryview(data), 0
     while got < size:

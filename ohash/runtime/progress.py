@@ -12,7 +12,7 @@ Listener = Callable[[float], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(done: int, of: int) -> None:
+def report_step(done: int, of: int) -> None:
     """`done` of `of` equal steps are over."""
     listener = _listener.get()
     if listener is not None:
@@ -20,13 +20,13 @@ def tell(done: int, of: int) -> None:
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listen_to_progress(listener: Listener) -> Iterator[None]:
     """Hear the share done (0 to 1) from every loop inside.
 
     >>> shares = []
-    >>> with listening(shares.append):
-    ...     tell(1, 4)
-    >>> tell(2, 4)
+    >>> with listen_to_progress(shares.append):
+    ...     report_step(1, 4)
+    >>> report_step(2, 4)
     >>> shares
     [0.25]
     """

@@ -32,7 +32,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def one_blas_thread_for_ever() -> None:
+def use_one_blas_thread() -> None:
     """For a process that serves many at once."""
     import scipy.linalg  # noqa: F401, PLC0415
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)

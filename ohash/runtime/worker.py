@@ -29,7 +29,7 @@ def environment_of_child(*, one_thread: bool = False) -> dict[str, str]:
     return {**os.environ, **(ONE_THREAD if one_thread else {}), "PYTHONPATH": path}
 
 
-LAST_WORDS = 2000
+STDERR_TAIL = 2000
 
 
 class WorkerDiedError(RuntimeError):
@@ -99,9 +99,9 @@ class Worker:
         """
         for key, frame in (data or {}).items():
             if key not in self._has:
-                self._ask({"share": key, "values": frame[0]}, frame[1], None)
+                self._request({"share": key, "values": frame[0]}, frame[1], None)
                 self._has.add(key)
-        return self._ask({"task": task, "values": values}, arrays, on_progress)
+        return self._request({"task": task, "values": values}, arrays, on_progress)
 
     def kill(self) -> None:
         """End the process now, whatever it does; a `call` that waits gets a WorkerDiedError."""
@@ -119,7 +119,7 @@ class Worker:
                     pipe.close()
         self._errors.close()
 
-    def _ask(
+    def _request(
         self, request: dict[str, Any], arrays: Arrays | None, on_progress: Callable[[dict[str, Any]], None] | None
     ) -> Frame:
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -140,7 +140,7 @@ class Worker:
 
     def _describe_death(self, task: str) -> str:
         code = self._process.wait()
-        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - LAST_WORDS))
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - STDERR_TAIL))
         words = self._errors.read().decode(errors="replace").strip()
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         hint = " (out of memory?)" if code == -9 else ""

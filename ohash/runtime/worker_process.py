@@ -31,21 +31,21 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who waits: it ends this process by the pipe
     frames_in, frames_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints goes to standard error, not between the frames
-    asked: queue.SimpleQueue[Frame] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(frames_in, asked), daemon=True).start()
+    requests: queue.SimpleQueue[Frame] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(frames_in, requests), daemon=True).start()
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
     with threadpool_limits(1):
         write_frame(frames_out, {"is": "ready", "pid": os.getpid()})
         while True:
-            _serve(*asked.get(), frames_out)
+            _serve(*requests.get(), frames_out)
 
 
-def _listen(stream: IO[bytes], asked: "queue.SimpleQueue[Frame]") -> None:
+def _listen(stream: IO[bytes], requests: "queue.SimpleQueue[Frame]") -> None:
     """Put frames into the queue, also while a task runs; the end of the input is the end of the process."""
     try:
         while (frame := read_frame(stream)) is not None:
-            asked.put(frame)
+            requests.put(frame)
     except EOFError:
         pass
     os._exit(0)

@@ -153,7 +153,7 @@ class Dataset:
         return np.flatnonzero(~self.is_query)
 
     @property
-    def of_first(self) -> bool:
+    def ranks_by_query(self) -> bool:
         """Whether, by distance, only the nearest of the first point (the query) count."""
         return self.one_sided or self.two_sided
 

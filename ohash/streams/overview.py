@@ -73,11 +73,11 @@ def leading_singular_vectors(X: Floats, seed: int = 0) -> tuple[Floats, Floats]:
     return U, S
 
 
-def sample_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
-    """At most `most` rows, sorted; the same for the same seed."""
-    if dataset.n <= most:
+def sample_rows(dataset: Dataset, max_rows: int, seed: int = 0) -> Rows:
+    """At most `max_rows` rows, sorted; the same for the same seed."""
+    if dataset.n <= max_rows:
         return np.arange(dataset.n)
-    return np.sort(np.random.default_rng([seed, 0x9107]).choice(dataset.n, most, replace=False))
+    return np.sort(np.random.default_rng([seed, 0x9107]).choice(dataset.n, max_rows, replace=False))
 
 
 def _first_two(share: Floats) -> tuple[float, float]:
@@ -95,9 +95,9 @@ class Histogram:
 
     edges: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int64]
-    least: float
+    smallest: float
     median: float
-    most: float
+    largest: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +144,12 @@ def histogram(values: npt.NDArray[np.float64], bins: int = 40) -> Histogram:
     values = values[np.isfinite(values)]
     if not len(values):
         return Histogram(np.array([0.0, 1.0]), np.array([0]), np.nan, np.nan, np.nan)
-    least, median, most = float(values.min()), float(np.median(values)), float(values.max())
-    if most - least <= 1e-4 * max(abs(most), 1e-300):
+    smallest, median, largest = float(values.min()), float(np.median(values)), float(values.max())
+    if largest - smallest <= 1e-4 * max(abs(largest), 1e-300):
         half = max(abs(median), 1e-9) / 100
-        return Histogram(np.array([median - half, median + half]), np.array([len(values)]), least, median, most)
+        return Histogram(np.array([median - half, median + half]), np.array([len(values)]), smallest, median, largest)
     counts, edges = np.histogram(values, bins)
-    return Histogram(edges, counts, least, median, most)
+    return Histogram(edges, counts, smallest, median, largest)
 
 
 def class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:
@@ -190,20 +190,20 @@ def item_label(dataset: Dataset, row: int) -> str:
     return f"track {int(dataset.tracks[row])}" if dataset.tracks is not None else ""
 
 
-def example_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
+def example_rows(dataset: Dataset, max_rows: int, seed: int = 0) -> Rows:
     """Rows of every class in turn, or of a few whole tracks, or at random."""
     rng = np.random.default_rng([seed, 0x5709])
     if dataset.tracks is not None:
-        kept = rng.permutation(np.unique(dataset.tracks))[:most]
+        kept = rng.permutation(np.unique(dataset.tracks))[:max_rows]
         groups = [np.flatnonzero(dataset.tracks == track) for track in kept]
-        return np.concatenate(groups)[:most]
+        return np.concatenate(groups)[:max_rows]
     if dataset.labels is None or dataset.multi_label:
-        return rng.permutation(sample_rows(dataset, most, seed))
+        return rng.permutation(sample_rows(dataset, max_rows, seed))
     order = rng.permutation(dataset.n)
     order = order[np.argsort(dataset.labels[order], kind="stable")]
     labels = dataset.labels[order]
     turn = np.arange(dataset.n) - np.searchsorted(labels, labels)
-    return order[np.sort(np.argsort(turn, kind="stable")[:most])]
+    return order[np.sort(np.argsort(turn, kind="stable")[:max_rows])]
 
 
 RowNumberPairs = tuple[tuple[int, int], ...]
@@ -247,7 +247,7 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
     if name in ("metric", "topk") and n > POOL:
         rows = dataset.documents[np.sort(rng.choice(n, POOL, replace=False))]
         part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
-        part = replace(part, one_sided=dataset.of_first)
+        part = replace(part, one_sided=dataset.ranks_by_query)
         k = max(1, round(TOP_K * POOL / n))
         note = f"measured among {POOL:,} of {n:,} {'documents' if dataset.two_sided else 'rows'}"
     source = make_similarity(part, split(part, seed), name, top_k=k)

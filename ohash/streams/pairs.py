@@ -101,7 +101,7 @@ class PairStream:
         if isinstance(source, PairListSimilarity) and params.order in ("time", "once") and source.has_negatives:
             self.similar_share = source.listed_share  # pairs come in the order given
         # natural pairs are drawn uniformly, except where unlisted pairs have no known similarity
-        self._as_they_come = natural and not isinstance(source, PairListSimilarity)
+        self._draws_uniformly = natural and not isinstance(source, PairListSimilarity)
         self.length: int | None = None
         self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed: threads of other runs share it
         if params.order == "class":
@@ -167,7 +167,7 @@ class PairStream:
             i, j, s = self._class_block(rng, b)
         elif self.params.order == "time":
             i, j, s = self._time_block(rng, b)
-        elif self._as_they_come:
+        elif self._draws_uniformly:
             i, j = draw_uniform_pairs(rng, self.similarity.pool, BLOCK_PAIRS)
             s = np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
         else:
@@ -210,7 +210,7 @@ class PairStream:
         due = rng.random(BLOCK_PAIRS) < self.similar_share
         similar = np.empty(BLOCK_PAIRS, dtype=bool)
         open_ = np.arange(BLOCK_PAIRS)
-        for tries in (1,) if self._as_they_come else TRIES:
+        for tries in (1,) if self._draws_uniformly else TRIES:
             back = rng.integers(1, window[open_, None] + 1, (len(open_), tries))
             partners = self._arrival[(t[open_, None] - back) % n]
             kind = self.similarity.is_similar(np.repeat(i[open_], tries), partners.ravel()).reshape(-1, tries)
@@ -228,8 +228,8 @@ class PairStream:
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x0CCE]))
         pool = rng.permutation(self.similarity.pool)
         groups = getattr(self.similarity, "groups", None)
-        if self._as_they_come or groups is None:
-            if not self._as_they_come and self.params.similar_share >= 0:
+        if self._draws_uniformly or groups is None:
+            if not self._draws_uniformly and self.params.similar_share >= 0:
                 raise ValueError(
                     "order='once' takes a similar share only for labels and tracks; leave similar_share at -1 (natural)"
                 )

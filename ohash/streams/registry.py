@@ -79,7 +79,7 @@ def find_dataset(key: str) -> DatasetSpec:
     if key not in known and family is not None:
         return family.spec(key)
     if key not in known:
-        hint = did_you_mean(key, known, most=3)
+        hint = did_you_mean(key, known, limit=3)
         raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}{hint}")
     return known[key]
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array, Singles
-from ohash.runtime.files import replacing
+from ohash.runtime.files import atomic_file
 from ohash.runtime.frames import Arrays
 from ohash.streams.data_folder import peek_size
 
@@ -128,7 +128,7 @@ def recorded_checksums(folder: Path) -> dict[str, str]:
 
 def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write `arrays` to `path` atomically."""
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name in sorted(arrays):
             content = io.BytesIO()
             np.save(content, arrays[name], allow_pickle=False)

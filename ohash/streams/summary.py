@@ -212,7 +212,7 @@ def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, 
         some = dataset.documents[np.sort(np.random.default_rng(seed).choice(n, POOL, replace=False))]
         k = max(1, round(TOP_K * POOL / n))
         few = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
-        dataset = replace(few, one_sided=dataset.of_first)
+        dataset = replace(few, one_sided=dataset.ranks_by_query)
     try:
         source = make_similarity(dataset, split(dataset, seed), name, top_k=k)
         share = source.natural_share

@@ -62,15 +62,15 @@ class CellTimer:
         self,
         own: Mapping[str, Dataset] | None = None,
         *,
-        most: int = 64,
+        max_cells: int = 64,
         on_cell: Callable[[int, int], None] | None = None,
     ) -> None:
         """`own` is the user's own data by fingerprint; `on_cell` gets the number of each cell and the total."""
-        self._own, self._most, self._on_cell = own or {}, most, on_cell
+        self._own, self._most, self._on_cell = own or {}, max_cells, on_cell
         self._known: dict[tuple[Family, int], CellTimes] = {}
 
     def time_families(self, left: Sequence[ExperimentParams]) -> dict[Family, dict[int, CellTimes]]:
-        """Time the largest cell of each data set and method, then the smallest, at most `most` cells."""
+        """Time the largest cell of each data set and method, then the smallest, at most `max_cells` cells."""
         families: dict[Family, list[ExperimentParams]] = {}
         for params in left:
             families.setdefault(_family(params), []).append(params)

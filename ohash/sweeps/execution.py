@@ -205,10 +205,9 @@ def sweep(
 ) -> SweepResults:
     """Run a sweep, or what is left of it, and wait for the result; for notebooks and scripts.
 
-    `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `random`, `halving`,
-    `cases` and `seeds`. Every finished
-    experiment is saved in the `store` (a folder, by default the user's), so a second call resumes the first.
-    With several `workers` the experiments run in separate processes. `data` is your own data set.
+    `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `random`, `halving`, `cases` and
+    `seeds`. Every finished experiment is saved in the `store` (a folder, by default the user's), so a second call
+    resumes the first. With several `workers` the experiments run in separate processes. `data` is your own data set.
 
     >>> import tempfile
     >>> base = {"dataset": "blobs2d", "method": "oh", "r": 8, "pairs": 200}

@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from ohash.engine.params import OWN, ExperimentParams
-from ohash.engine.tasks import run_with
+from ohash.engine.tasks import run_with_data
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.streams import registry
@@ -63,7 +63,7 @@ class DaskExecutor(Executor):
                 self._client.scatter(dataset_to_frame(data), broadcast=True, hash=False),
             )
         fingerprint, sent = self._sent[name]
-        future: Future[Frame] = self._executor.submit(run_with, {**values, "data": fingerprint}, sent)
+        future: Future[Frame] = self._executor.submit(run_with_data, {**values, "data": fingerprint}, sent)
         return future
 
     def submit_task(self, task: Callable[..., Frame], values: dict[str, Any], arrays: Arrays) -> Future[Frame]:
@@ -96,7 +96,7 @@ def submit_cell(
     values["data"] = params.content
     if isinstance(executor, WorkerPool):
         return executor.submit(task, values, {}, data={params.content: dataset_to_frame(data)})
-    return executor.submit(run_with, values, dataset_to_frame(data))
+    return executor.submit(run_with_data, values, dataset_to_frame(data))
 
 
 def cancel_all(futures: Iterable[Future[Frame]]) -> None:

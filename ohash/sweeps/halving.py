@@ -23,18 +23,18 @@ OUTCOMES: dict[str, str] = {
     "full": "all pairs",
     "continued": "went on",
     "stopped": "stopped early",
-    "open": "round not over",
+    "open": "round not finished",
 }
 Setting = tuple[Values, list[Cell]]
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round: its pairs, and the settings that take part; `over` if each of their cells has ended."""
+    """One round: its pairs, and the settings that take part; `finished` if each of their cells has ended."""
 
     pairs: int
     settings: tuple[Setting, ...]
-    over: bool
+    finished: bool
 
     @property
     def cells(self) -> list[Cell]:
@@ -59,16 +59,16 @@ def open_rounds(sweep: Sweep, results: Mapping[str, dict[str, Any]], failed: Set
     """
     settings = list(sweep.by_point())
     if not sweep.halving:
-        return [Round(0, tuple(settings), over=False)]
+        return [Round(0, tuple(settings), finished=False)]
     ended = {key for key, values in results.items() if values["state"] == "done"}
     ended |= {key for key, values in results.items() if values["state"] == "error"} if failed is None else failed
     taking_part = {_without_pairs(at) for at, _ in settings}
     rounds: list[Round] = []
     for pairs in sweep.budgets:
         here = [one for one in settings if dict(one[0])["pairs"] == pairs and _without_pairs(one[0]) in taking_part]
-        over = all(cell.key in ended for _, cells in here for cell in cells)
-        rounds.append(Round(pairs, tuple(here), over))
-        if not over:
+        finished = all(cell.key in ended for _, cells in here for cell in cells)
+        rounds.append(Round(pairs, tuple(here), finished))
+        if not finished:
             break
         taking_part = {_without_pairs(at) for at, _ in _best(here, results, int(dict(sweep.halving)["factor"]))}
     return rounds
@@ -82,7 +82,7 @@ def outcomes(sweep: Sweep, rounds: list[Round]) -> dict[Values, Outcome]:
         for at, _ in one.settings:
             if not sweep.halving or one.pairs == sweep.budgets[-1]:
                 result[at] = "full"
-            elif not one.over:
+            elif not one.finished:
                 result[at] = "open"
             else:
                 result[at] = "continued" if _without_pairs(at) in later else "stopped"
@@ -107,7 +107,7 @@ def summary(sweep: Sweep, rounds: list[Round]) -> str:
         return ""
     parts = [
         f"{len(one.settings)} {'setting' if len(one.settings) == 1 else 'settings'} with {one.pairs:,} pairs"
-        + ("" if one.over else " (not over)")
+        + ("" if one.finished else " (not finished)")
         for one in rounds
     ]
     later = len(sweep.budgets) - len(rounds)

@@ -45,14 +45,14 @@ class CellLeases:
         self._store = store
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
-    def take(self, keys: Iterable[str], most: int) -> list[str]:
-        """Lease at most `most` of these cells: those neither done nor leased by a live process; returns their keys."""
+    def take(self, keys: Iterable[str], limit: int) -> list[str]:
+        """Lease at most `limit` of these cells: those neither done nor leased by a live process; returns their keys."""
         keys, now = list(keys), time.time()
 
         def lease_free_cells(db: sqlite3.Connection) -> list[str]:
             done = {key for (key,) in db.execute("SELECT key FROM runs WHERE state = 'done'")}
             held = {key: (owner, beat) for key, owner, beat in db.execute("SELECT key, owner, beat FROM claims")}
-            free = [key for key in keys if key not in done and not (key in held and owner_alive(*held[key]))][:most]
+            free = [key for key in keys if key not in done and not (key in held and owner_alive(*held[key]))][:limit]
             rows = [(key, self.owner, now) for key in free]
             db.executemany("INSERT OR REPLACE INTO claims (key, owner, beat) VALUES (?, ?, ?)", rows)
             return free

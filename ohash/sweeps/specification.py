@@ -64,9 +64,9 @@ def build_sweep(
     seeds: int | Sequence[int] = 1,
     random: Mapping[str, Any] | None = None,
     halving: Mapping[str, Any] | None = None,
-    most: int = MAX_CELLS,
+    max_cells: int = MAX_CELLS,
 ) -> Sweep:
-    """A sweep of at most `most` cells; every cell must be a valid experiment.
+    """A sweep of at most `max_cells` cells; every cell must be a valid experiment.
 
     >>> sweep = build_sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
     >>> len(sweep.cells), sweep.axes
@@ -102,8 +102,10 @@ def build_sweep(
     count = len(sweep.cases) * len(sweep.seeds) * max(1, int(dict(drawn).get(DRAWS, 1))) * max(1, len(sweep.budgets))
     for _, values in sweep.grid:
         count *= len(values)
-    if count > most:
-        raise ValueError(f"a sweep must have at most {most:,} cells here, got {count:,}; use fewer values or seeds")
+    if count > max_cells:
+        raise ValueError(
+            f"a sweep must have at most {max_cells:,} cells here, got {count:,}; use fewer values or seeds"
+        )
     assert sweep.cells  # building the cells checks every one of them
     return sweep
 
@@ -130,14 +132,14 @@ def check_datasets(sweep: Sweep) -> None:
             raise ValueError(f"dataset {OWN!r} needs its content; pass your own data with --features FILE")
 
 
-def from_values(values: object, name: str = "sweep", most: int = MAX_CELLS) -> Sweep:
+def from_values(values: object, name: str = "sweep", max_cells: int = MAX_CELLS) -> Sweep:
     """A sweep from the values of a file or a link."""
     if values == {}:
         raise ValueError("a sweep needs at least [base] or [grid], got nothing")
     if not isinstance(values, dict) or set(values) - set(SPEC_KEYS):
         unknown = ", ".join(sorted(set(values) - set(SPEC_KEYS))) if isinstance(values, dict) else repr(values)[:60]
         raise ValueError(f"a sweep has {', '.join(SPEC_KEYS)}, got {unknown}; parameters belong in [base] or [grid]")
-    return build_sweep(**{"name": name, **values, "most": most})
+    return build_sweep(**{"name": name, **values, "max_cells": max_cells})
 
 
 def _check_random(random: object, grid: Mapping[str, Any]) -> Values:

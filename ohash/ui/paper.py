@@ -133,7 +133,7 @@ def _start_button(store: Store, profile: Profile, *, resume: bool) -> None:
 def _own_button(store: Store, profile: Profile) -> None:
     """Run what is left of the methods of plugins, which are drawn among the others as recorded."""
     own = own_methods()
-    figures = [figure for figure in FIGURES.values() if figure.among(own)]
+    figures = [figure for figure in FIGURES.values() if figure.usable_methods(own)]
     left = {cell.key for figure in figures for cell in figure.sweep(profile, only=own).cells} - store.done()
     if left and st.button(
         f"Run {_own_names()} ({len(left):,})", icon=":material/extension:", key="paper_own",
@@ -159,7 +159,7 @@ def _sweeps(profile: Profile) -> list[tuple[Figure, str]]:
     """Each figure with the key of its sweep, and again with that of its own methods only."""
     own = own_methods()
     return [(figure, figure.sweep(profile).key) for figure in FIGURES.values()] + [
-        (figure, figure.sweep(profile, only=own).key) for figure in FIGURES.values() if figure.among(own)
+        (figure, figure.sweep(profile, only=own).key) for figure in FIGURES.values() if figure.usable_methods(own)
     ]
 
 
@@ -259,15 +259,15 @@ def figures(results: Results) -> None:
 
 def _say_where_own_methods_are(measured: Measurements, figure: Figure) -> None:
     """Methods of plugins: drawn here, not run yet, or in other figures."""
-    missing = [key for key in own_methods() if key not in figure.among(own_methods())]
+    missing = [key for key in own_methods() if key not in figure.usable_methods(own_methods())]
     if missing:
-        others = [other for other in FIGURES.values() if set(missing) & set(other.among(missing))]
+        others = [other for other in FIGURES.values() if set(missing) & set(other.usable_methods(missing))]
         about = "varies a parameter of OH or MMOH" if len(figure.methods) == 1 else "compares methods that learn online"
         st.info(
             f"{_own_names(missing)} from your plugins {'is' if len(missing) == 1 else 'are'} in "
             f"{_names(others) or 'no figure'}: this one {about}.", icon=":material/extension:",
         )  # fmt: skip
-    not_run = [key for key in figure.among(own_methods()) if not measured.has_any(figure.key, key)]
+    not_run = [key for key in figure.usable_methods(own_methods()) if not measured.has_any(figure.key, key)]
     if not_run:
         st.info(
             f"{_own_names(not_run)} from your plugins {'is' if len(not_run) == 1 else 'are'} drawn here as soon "

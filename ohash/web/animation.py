@@ -12,7 +12,7 @@ from ohash.engine.narrative import amount, headline
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
-from ohash.plots.gallery import distance_text, verdict_on
+from ohash.plots.gallery import distance_text, relevance_mark
 from ohash.plots.live.charts import film
 from ohash.plots.renderers.picture import font, to_picture
 from ohash.plots.renderers.svg import POINT, to_svg
@@ -82,7 +82,7 @@ def _gallery(frame: Image.Image, draw: ImageDraw.ImageDraw, result: Neighbours, 
     words = ["query"]
     colours = [theme.LIGHT.grid]
     for distance, relevant in zip(result.distances, result.relevant, strict=True):
-        sign, _, role = verdict_on(result, relevant=bool(relevant))
+        sign, _, role = relevance_mark(result, relevant=bool(relevant))
         words.append(f"{sign} {distance_text(distance)}")
         colours.append(theme.colour(role))
     for at, row in enumerate([result.query, *result.rows.tolist()]):

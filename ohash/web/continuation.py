@@ -43,11 +43,11 @@ def continuation(run: Run, moments: Sequence[Snapshot]) -> dict[str, Any] | str:
     }
     # A run may have 10^9 pairs: they are drawn only if there is room for them.
     size, each = _text_bytes(data) + _base64_bytes(PAIR_BYTES * last), _text_bytes(_weights(run, run.t))
-    fewest, most = min(len(moments), MIN_KEPT_W), (ROOM - size) // each
-    if most < fewest:
+    fewest, count = min(len(moments), MIN_KEPT_W), (ROOM - size) // each
+    if count < fewest:
         needed = (size + fewest * each) / 1e6
         return f"vectors, pairs and W would take {needed:.1f} MB, and there is room for {ROOM / 1e6:.1f} MB."
-    weights = [_weights(run, t) for t in _spread([now.t for now in moments], most)]
+    weights = [_weights(run, t) for t in _spread([now.t for now in moments], count)]
     return data | {"pairs": _packed(_pairs(run, last)), "weights": weights}
 
 
@@ -63,11 +63,11 @@ def _obstacle(run: Run) -> str:
     return "" if run.world.dataset.n <= MAX_ROWS else f"the data have more than {MAX_ROWS:,} rows."
 
 
-def _spread(times: list[int], most: int) -> list[int]:
+def _spread(times: list[int], count: int) -> list[int]:
     """At most so many of the moments, as evenly over the pairs as they are; the first and the last always."""
-    if len(times) <= most:
+    if len(times) <= count:
         return times
-    wanted = np.linspace(times[0], times[-1], most)
+    wanted = np.linspace(times[0], times[-1], count)
     places = np.searchsorted(times, wanted, side="right") - 1
     return [times[place] for place in sorted({*places.tolist(), len(times) - 1})]
 

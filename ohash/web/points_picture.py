@@ -79,8 +79,8 @@ def _turn(drift: float, happened: list[tuple[int, str, str]], t: int) -> float:
     return math.radians((turn + drift * (t - since)) / 100)
 
 
-def _number(text: str, otherwise: float) -> float:
-    return float(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else otherwise
+def _number(text: str, default: float) -> float:
+    return float(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else default
 
 
 def _mark(place: Place, label: int) -> str:

@@ -17,7 +17,15 @@ from ohash.engine.narrative import amount, headline
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
-from ohash.plots.gallery import distance_text, item_name, mean_note, picture_of, right_of, ties_note, verdict_on
+from ohash.plots.gallery import (
+    distance_text,
+    item_name,
+    mean_note,
+    picture_of,
+    relevance_mark,
+    relevant_text,
+    ties_note,
+)
 from ohash.plots.live.charts import film
 from ohash.plots.renderers.svg import to_svg
 from ohash.repr_html import facts_html
@@ -214,13 +222,13 @@ def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts:
 
 def _gallery(now: Snapshot, result: Neighbours, dataset: Dataset) -> dict[str, Any]:
     items = [
-        [int(row), distance_text(distance), *verdict_on(result, relevant=bool(relevant))]
+        [int(row), distance_text(distance), *relevance_mark(result, relevant=bool(relevant))]
         for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True)
     ]
     r, T = (int(getattr(now.params.model, name, 1)) for name in ("r", "T"))
     notes = mean_note(result, now.checkpoints.get("precision_10", np.empty(0))), ties_note(result, r, T)
     note = " ".join(notes).strip()
-    return {"query": int(result.query), "right": right_of(result) if items else "", "items": items, "note": note}
+    return {"query": int(result.query), "right": relevant_text(result) if items else "", "items": items, "note": note}
 
 
 def _about(moments: Sequence[Snapshot]) -> str:

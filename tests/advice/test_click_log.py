@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.advice.click_log import click_log, splits, thin
+from ohash.advice.click_log import click_log, splits, subsample
 from ohash.advice.learning import stream
 from ohash.core.rows import is_memory_mapped
 from ohash.streams.dataset import Dataset
@@ -26,10 +26,12 @@ def test_each_split_learns_before_it_asks():
         assert 0.5 * tenths * n / 10 <= count < tenths * n / 10
         assert all(times[key] < round(tenths * n / 10) for key in keys(split.query, split.doc))
     for split in parts:
-        for asked in (split.validation, split.test):
-            pairs = {(int(q), int(d)) for q, docs in zip(asked.queries, asked.answers, strict=True) for d in docs}
+        for query_set in (split.validation, split.test):
+            pairs = {
+                (int(q), int(d)) for q, docs in zip(query_set.queries, query_set.answers, strict=True) for d in docs
+            }
             assert pairs and not pairs & keys(split.query, split.doc)
-            for query, docs, hidden in zip(asked.queries, asked.answers, asked.hidden, strict=True):
+            for query, docs, hidden in zip(query_set.queries, query_set.answers, query_set.hidden, strict=True):
                 assert not set(docs) & set(hidden)
                 before = slice(0, round((8 - split.number) * n / 10))
                 known = {d for q, d in keys(log.query[before], log.doc[before]) if q == query} - set(docs.tolist())
@@ -43,23 +45,23 @@ def test_no_query_that_asks_is_learnt_from(two_sided):
         data = Dataset.from_arrays(log.X, pairs=(300 + log.query % 100, log.doc % 300), query_rows=np.arange(300, 400))
         log = click_log(data)
     for split in splits(log, 3, 40, 0):
-        assert split.apart and len(split.test) >= 20 and len(split.validation)
-        asked = set(split.test.queries.tolist()), set(split.validation.queries.tolist())
+        assert split.disjoint and len(split.test) >= 20 and len(split.validation)
+        held_out = set(split.test.queries.tolist()), set(split.validation.queries.tolist())
         learnt = set(split.query.tolist()) | (set() if two_sided else set(split.doc.tolist()))
-        assert not asked[0] & asked[1] and not (asked[0] | asked[1]) & learnt
+        assert not held_out[0] & held_out[1] and not (held_out[0] | held_out[1]) & learnt
         assert set(split.doc.tolist()) & {int(doc) for docs in split.test.answers for doc in docs}  # documents may be
 
 
 def test_fewer_queries_ask_if_too_little_would_be_left_to_learn():
     log = click_log(meaningless(n=150, clicks=3000))
     for split in splits(log, 3, 100, 0):
-        assert split.apart and 20 <= len(split.test) < 100 and len(split.query) >= 0.5 * 0.6 * len(log.query)
+        assert split.disjoint and 20 <= len(split.test) < 100 and len(split.query) >= 0.5 * 0.6 * len(log.query)
 
 
 def test_a_query_that_nearly_all_clicks_hold_is_learnt_from_and_that_is_said():
     X = np.random.default_rng(0).normal(size=(200, 4))
     log = click_log(Dataset.from_arrays(X, pairs=(np.zeros(150, int), np.arange(1, 151))))
-    assert not any(split.apart for split in splits(log, 3, 40, 0))
+    assert not any(split.disjoint for split in splits(log, 3, 40, 0))
 
 
 def test_time_decides_the_order():
@@ -110,8 +112,8 @@ def test_queries_by_label_are_held_by_no_learnt_pair():
     log = click_log(Dataset.from_arrays(rng.normal(size=(300, 4)), labels=np.arange(300) % 7))
     for split in splits(log, 3, 40, 0):
         assert (log.labels[split.query] == log.labels[split.doc]).all()
-        asked = set(split.test.queries.tolist()) | set(split.validation.queries.tolist())
-        assert not asked & (set(split.query.tolist()) | set(split.doc.tolist()))
+        held_out = set(split.test.queries.tolist()) | set(split.validation.queries.tolist())
+        assert not held_out & (set(split.query.tolist()) | set(split.doc.tolist()))
 
 
 def test_two_sides_are_searched_among_documents_only():
@@ -132,16 +134,16 @@ def test_a_stream_without_possible_negatives_has_none():
 
 def test_a_smaller_log_asks_the_same():
     log = click_log(meaningless(n=400, clicks=3000))
-    asked = splits(log, 1, 50, 0)[0].test
-    small, fewer, rows = thin(log, asked, 100)
+    query_set = splits(log, 1, 50, 0)[0].test
+    small, fewer, rows = subsample(log, query_set, 100)
     np.testing.assert_array_equal(small.docs, log.docs[rows])
-    assert 100 <= small.n_docs < 400 and len(fewer) == len(asked)
-    for at in range(len(asked)):
-        np.testing.assert_array_equal(small.X[fewer.queries[at]], log.X[asked.queries[at]])
-        np.testing.assert_array_equal(small.X[fewer.answers[at]], log.X[asked.answers[at]])
+    assert 100 <= small.n_docs < 400 and len(fewer) == len(query_set)
+    for at in range(len(query_set)):
+        np.testing.assert_array_equal(small.X[fewer.queries[at]], log.X[query_set.queries[at]])
+        np.testing.assert_array_equal(small.X[fewer.answers[at]], log.X[query_set.answers[at]])
         shown = {tuple(small.X[row]) for row in np.setdiff1d(np.arange(small.n_docs), fewer.hidden[at])}
-        assert tuple(log.X[asked.queries[at]]) not in shown
-        assert not shown & {tuple(log.X[row]) for row in asked.hidden[at]}
+        assert tuple(log.X[query_set.queries[at]]) not in shown
+        assert not shown & {tuple(log.X[row]) for row in query_set.hidden[at]}
 
 
 @pytest.mark.parametrize("flags", [False, True])

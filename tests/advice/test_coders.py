@@ -27,8 +27,8 @@ def test_the_linear_form_ranks_as_the_methods_own_distance(d):
     docs, queries = log.docs[:80], log.X[80:90]
     for contender, coder in coders:
         stored = coder.encode(docs)
-        G, bias = coder.form(stored)
-        D = bias - coder.ask(queries) @ G.T
+        G, bias = coder.linear_form(stored)
+        D = bias - coder.query_vectors(queries) @ G.T
         assert D.shape == (10, 80) and np.isfinite(D).all(), contender.key
         if isinstance(coder, EstimateCoder):
             own = coder.model.estimate_distances(coder.map_queries(queries), stored[0])
@@ -54,8 +54,8 @@ def test_inner_products_are_estimated_about_the_mean():
     shifted = log.docs[:80]
     for key in ("rabitq_4", "turboquant_4", "int8"):
         coder = next(coder for contender, coder in coders if contender.key == key)
-        G, bias = coder.form(coder.encode(shifted))
-        D = bias - coder.ask(log.X[80:90]) @ G.T
+        G, bias = coder.linear_form(coder.encode(shifted))
+        D = bias - coder.query_vectors(log.X[80:90]) @ G.T
         exact = -(log.X[80:90] @ shifted.T)
         rest = (D - D.mean(axis=1, keepdims=True)) - (exact - exact.mean(axis=1, keepdims=True))
         assert np.abs(rest).std() < 0.2 * exact.std(), key

@@ -32,8 +32,8 @@ def test_the_same_codes_are_at_the_same_distances(learning, key):
     optional("faiss", "faiss")
     coder, docs, Q = coder_of(learning, key), learning.log.docs, learning.log.X[:5]
     stored = coder.encode(docs)
-    G, bias = coder.form(stored)
-    D = bias - coder.ask(Q) @ G.T
+    G, bias = coder.linear_form(stored)
+    D = bias - coder.query_vectors(Q) @ G.T
     index = faiss_search(coder, stored, docs, Q)
     for k in range(5):
         near = index.search(k)[1][0]

@@ -23,10 +23,10 @@ def by_distance(D, answers, exact=None, hidden=NONE, labels=None):
     """Scores of one query at the given distances: a one-column score whose bias is the distance."""
     D = np.asarray(D, np.float32)
     log = log_of(np.zeros((len(D) + 1, 1)), len(D), labels)
-    asked = QuerySet(np.array([len(D)]), (np.asarray(answers),), (hidden,), labels)
+    query_set = QuerySet(np.array([len(D)]), (np.asarray(answers),), (hidden,), labels)
     items = lambda start, stop: (np.zeros((stop - start, 1), np.float32), D[start:stop])  # noqa: E731
     known = None if exact is None else np.asarray([exact])
-    return drain(rank(log, asked, np.zeros((1, 1), np.float32), items, known))
+    return drain(rank(log, query_set, np.zeros((1, 1), np.float32), items, known))
 
 
 def over_all_orders(D, answers, exact):
@@ -90,9 +90,9 @@ def test_float_vectors_find_their_exact_neighbours_even_far_from_the_origin(metr
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(500, 12)) + (1000 if metric == "l2" else 0)).astype(np.float32)
     log = log_of(X, 500, metric=metric)
-    asked = QuerySet(np.arange(20), (NONE,) * 20, (NONE,) * 20)
+    query_set = QuerySet(np.arange(20), (NONE,) * 20, (NONE,) * 20)
     coder = FloatCoder(log.docs, dot=metric == "dot")
-    near, scores = drain(rank(log, asked, coder.ask(X[:20]), blocks(log, coder), None))
+    near, scores = drain(rank(log, query_set, coder.query_vectors(X[:20]), blocks(log, coder), None))
     exact = exact_neighbours(X[:20], X, 10, metric, query_rows=np.arange(20))
     assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, exact, strict=True)]) > 0.99
     assert (scores.recall == 1).all()
@@ -107,15 +107,15 @@ def test_a_search_among_some_rows_is_that_of_a_smaller_log(monkeypatch):
     log, rows = log_of(X, 400), np.sort(rng.choice(400, 150, replace=False))
     small = log_of(np.concatenate([X[rows], X[400:]]), 150)
     queries, answers = np.arange(400, 500), tuple(rng.choice(150, 3, replace=False) for _ in range(100))
-    asked = QuerySet(np.arange(150, 250), answers, (NONE,) * 100)
+    query_set = QuerySet(np.arange(150, 250), answers, (NONE,) * 100)
     all_asked = QuerySet(queries, tuple(rows[docs] for docs in answers), (NONE,) * 100)
     coder = FloatCoder(np.zeros((1, 6), np.float32))
-    F = coder.ask(X[400:])
+    F = coder.query_vectors(X[400:])
     alone = [
         drain(rank(log, all_asked, F, blocks(log, coder), None)),
-        drain(rank(small, asked, F, blocks(small, coder), None)),
+        drain(rank(small, query_set, F, blocks(small, coder), None)),
     ]
-    searches = [Search(log, all_asked, F), Search(small, asked, F, None, rows)]
+    searches = [Search(log, all_asked, F), Search(small, query_set, F, None, rows)]
     both = drain(rank_all(400, blocks(log, coder), searches))
     for (near, scores), (near_alone, scores_alone) in zip(both, alone, strict=True):
         np.testing.assert_array_equal(near, near_alone)

@@ -39,7 +39,7 @@ def test_a_copy_goes_on_as_the_run_does_and_neither_touches_the_other(name):
     for at in (0, 31, 401):
         while first.t < min(at, first.end):
             first.step(at - first.t)  # an evaluation may be under way
-        copied = saving.Copy(first)
+        copied = saving.RunCopy(first)
         first.step(20)  # before the other one is made of it
         second = copied.run()
         assert second.t == min(at, first.end) and second.world is first.world
@@ -49,7 +49,7 @@ def test_a_copy_goes_on_as_the_run_does_and_neither_touches_the_other(name):
 
 def test_a_copy_replays_earlier_pairs_from_the_states_that_were_kept():
     first = advance(Run(small()), 300)
-    second = saving.Copy(first).run()
+    second = saving.RunCopy(first).run()
     assert second.kept_states.states.keys() >= first.kept_states.states.keys() > {0}
     assert np.array_equal(second.replay(150)[0].W, first.replay(150)[0].W)
 

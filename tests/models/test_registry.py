@@ -242,4 +242,4 @@ def test_a_subclass_may_add_keywords_of_its_own():
 def test_codes_that_do_not_say_whether_their_bits_count_break_the_contract():
     numbers = replace(registry.hashers()["lsh"], hamming=False)
     with pytest.raises(contract.ContractError, match="codes must say hamming = False"):
-        contract.codes_are_packed(contract.Case(numbers))
+        contract.check_codes(contract.Case(numbers))

@@ -26,7 +26,7 @@ def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     assert ghost.columns["pairs"][0] == 1 and ghost.columns["pairs"][-1] == 1_000_000
     chart = charts.quality(picture("oh"), "auc", ghosts=[ghost], pinned=charts.ghost_of(picture("mmoh"), "pinned"))
     first, second = chart.series[:2]
-    assert (first.name, first.role, first.listed, first.most) == ("β = 0.3", "ghost", False, 200)
+    assert (first.name, first.role, first.listed, first.max_points) == ("β = 0.3", "ghost", False, 200)
     assert (second.name, second.role, second.listed) == ("pinned", "pinned", False)
     assert [one.label for one in chart.series[:4]] == ["β = 0.3", "pinned", "", ""]
     empty = charts.ghost_of(picture("start:oh"), "nothing")
@@ -187,7 +187,7 @@ SCREENS = [(1280, 800), (1920, 1080), (1024, 768), (844, 500), (2560, 1300), (39
 def test_on_a_full_screen_labels_are_placed_anew(screen):
     shown = on_page = 0
     for chart in sliders_played_with(20):
-        given = {"height": 212, "width": 610, "size": 11, "title": True, "title_lines": 2, "beside_title": 270}
+        given = {"height": 212, "width": 610, "size": 11, "title": True, "title_lines": 2, "title_margin": 270}
         drawn = option(chart, **given)
         *plot, size, labels = on_screen(chart, drawn, *screen)
         assert crossings(chart, *plot, size, labels) == []

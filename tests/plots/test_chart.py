@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_is_left_out():
     assert clean.x.tolist() == [5.0] and clean.y.tolist() == [2.0]
     linear = drawable(Series("s", x, y), chart_of(x=Axis("pairs")))
     assert linear.x.tolist() == [0.0, 1.0, 5.0]
-    assert thin(Series("s", np.arange(1.0, 1001), np.ones(1000), most=10), chart_of()).x[-1] == 1000
+    assert thin(Series("s", np.arange(1.0, 1001), np.ones(1000), max_points=10), chart_of()).x[-1] == 1000
 
 
 def test_limits_hold_data_and_marks():

@@ -41,7 +41,7 @@ def test_the_legend_and_the_labels_of_marks_have_a_line_each(size: int) -> None:
 def test_a_title_on_stage_ends_before_the_switch_on_its_chart(width: int, height: int) -> None:
     """The first of two charts at 1280 x 800, and at 1920 x 1080; a letter is about half as wide as high."""
     long = "Labels: mAP goes from .52 to .54, within its uncertainty, in 421 pairs"
-    given: Any = {"width": 760, "title_width": 699, "title_lines": 2, "beside_title": 330}
+    given: Any = {"width": 760, "title_width": 699, "title_lines": 2, "title_margin": 330}
     drawn = option(chart(title=long), size=SIZE_STAGE, stage=True, title=True, **given)
     shown, size = long, SIZE_STAGE + 2.0
     for one in drawn["media"]:
@@ -81,7 +81,7 @@ def test_a_title_keeps_its_height_and_its_numbers_whole() -> None:
 
 @pytest.mark.parametrize("width", [500, 619, 720])
 def test_a_title_that_fits_into_its_room_does_not_move_the_plot_where_a_switch_is_beside_it(width: int) -> None:
-    given: Any = {"height": 212, "width": 610, "title_width": 476, "title_lines": 2, "beside_title": 270, "size": 11}
+    given: Any = {"height": 212, "width": 610, "title_width": 476, "title_lines": 2, "title_margin": 270, "size": 11}
     places = []
     for title in (
         "mAP rises from .63 to .72 in 6,000 pairs",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 ROOT = Path(__file__).parents[2]
 LEARN = """
@@ -33,7 +33,7 @@ def test_of_two_processes_one_compiles_and_the_other_loads(tmp_path):
 
 
 def test_a_counter_that_starts_from_zero_is_no_second_type():
-    @inlined
+    @inline
     def twice(n):
         return 2 * n
 
@@ -48,7 +48,7 @@ def test_a_counter_that_starts_from_zero_is_no_second_type():
 
 
 def test_python_runs_an_inlined_function_as_python_also_after_a_kernel_has_compiled_it():
-    @inlined
+    @inline
     def twice(n):
         return 2 * n
 

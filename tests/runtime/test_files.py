@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ohash.runtime.files import replacing, write_file
+from ohash.runtime.files import atomic_file, write_file
 
 
 def test_what_does_not_fit_is_named_and_leaves_the_file_of_before(
@@ -43,7 +43,7 @@ def test_a_link_a_mode_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
 def test_an_interrupted_write_leaves_the_file_of_before(tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_text("finished")
-    with pytest.raises(KeyboardInterrupt), replacing(file) as stream:
+    with pytest.raises(KeyboardInterrupt), atomic_file(file) as stream:
         stream.write(b"half")
         raise KeyboardInterrupt
     assert file.read_text() == "finished" and list(tmp_path.iterdir()) == [file]

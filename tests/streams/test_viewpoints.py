@@ -12,7 +12,7 @@ from scipy import ndimage
 from ohash.cli.data import _lines
 from ohash.streams.data_split import split
 from ohash.streams.datasets import viewpoints
-from ohash.streams.datasets.corners import deal, find_corners
+from ohash.streams.datasets.corners import find_corners, share_out
 from ohash.streams.feature_cache import report_progress_to
 from ohash.streams.registry import datasets, find_dataset, load_by_key
 from ohash.streams.similarity import make_similarity
@@ -151,7 +151,7 @@ def test_tracks_are_dealt_evenly_up_to_a_cap(root: Path, monkeypatch: pytest.Mon
     views = viewpoints._views(folders, corners)
     assert [len(np.unique(views.track[views.sequence == k])) for k in (0, 1)] == [6, 5]
     assert np.unique(views.track).tolist() == list(range(11))
-    assert deal([0, 3], 2) == [0, 2]
+    assert share_out([0, 3], 2) == [0, 2]
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_a_cell_costs_by_its_own_pairs_and_its_own_size(store, monkeypatch):
         sum(1 + n * r / 1000 + 4 * 0.25 for n in (1_000, 100_000) for r in (8, 16, 32))
     )
     calls = []
-    once = sweep_cost.CellTimer(most=1, on_cell=lambda at, of: calls.append((at, of)))
+    once = sweep_cost.CellTimer(max_cells=1, on_cell=lambda at, of: calls.append((at, of)))
     assert sweep_cost.estimate_cost(chosen.cells, store, once).measured == 1 and calls == [(1, 1)]
     assert sweep_cost.estimate_cost(chosen.cells[:2], store, once).measured == 1 and len(begun) == 4, "r = 8 is new"
     assert sweep_cost.estimate_cost(chosen.cells, store, once).measured == 1 and len(begun) == 4, "32 is known"

@@ -10,7 +10,7 @@ from streamlit.runtime.state.common import WidgetMetadata  # noqa: TID251
 from streamlit.runtime.state.session_state import WStates  # noqa: TID251
 
 from ohash.ui.workarounds import browser
-from ohash.ui.workarounds.log_lines import LINES_A_MINUTE, LimitLines, limit_log_lines
+from ohash.ui.workarounds.log_lines import LINES_PER_MINUTE, LimitLines, limit_log_lines
 from ohash.ui.workarounds.widget_values import LOG, drop_foreign_values
 
 ID = "$$ID-0123-beta"
@@ -163,4 +163,4 @@ def test_damaged_messages_and_uploads_do_not_fill_the_log(name: str) -> None:
         logger.removeHandler(log)
         for one, filters in before:
             one.filters[:] = filters
-    assert LINES_A_MINUTE <= len(written) <= 2 * LINES_A_MINUTE, "a minute may have ended in between"
+    assert LINES_PER_MINUTE <= len(written) <= 2 * LINES_PER_MINUTE, "a minute may have ended in between"

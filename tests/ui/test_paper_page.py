@@ -139,7 +139,7 @@ def test_ones_own_method_is_drawn_where_methods_are_compared(mine: str, home: Pa
     figure, store = FIGURES["6"], Store(tmp_path / "store")
     recorded = {where.method for where in Measurements(store, TINY).cells(figure)}
     assert mine in recorded and {"6", "8", "arrival", "change", "methods"} == {
-        key for key, one in FIGURES.items() if one.among([mine])
+        key for key, one in FIGURES.items() if one.usable_methods([mine])
     }
     SweepExecution(figure.sweep(TINY, only=[mine]), store, InlineExecutor()).run()
     assert {line.method for line in store.list()} == {"Mine"}, "nothing else is run"
@@ -160,7 +160,12 @@ def test_ones_own_method_can_be_run_alone_and_is_said_to_be_missing(mine: str, m
     started: list[tuple[str, ...]] = []
     monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store, methods=(): started.append(methods))
     app = page(profile="quick")
-    cells = {cell.key for one in FIGURES.values() if one.among([mine]) for cell in one.sweep(TINY, only=[mine]).cells}
+    cells = {
+        cell.key
+        for one in FIGURES.values()
+        if one.usable_methods([mine])
+        for cell in one.sweep(TINY, only=[mine]).cells
+    }
     assert app.button(key="paper_own").label == f"Run Mine ({len(cells)})"
     app.button(key="paper_own").click().run()
     assert started == [(mine,)]

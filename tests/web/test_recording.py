@@ -22,7 +22,7 @@ from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
-from ohash.plots.gallery import verdict_on
+from ohash.plots.gallery import relevance_mark
 from ohash.plots.live import charts
 from ohash.plots.renderers.svg import to_svg
 from ohash.streams.dataset import Dataset
@@ -219,7 +219,7 @@ def test_the_items_of_the_animation_have_the_signs_of_the_gallery(monkeypatch: p
 
     monkeypatch.setattr(ImageDraw.ImageDraw, "text", note)
     recording_gif(shown, run.world.dataset, "OH on digits")
-    signs = [verdict_on(shown[0][1], relevant=bool(relevant))[0] for relevant in shown[0][1].relevant]
+    signs = [relevance_mark(shown[0][1], relevant=bool(relevant))[0] for relevant in shown[0][1].relevant]
     assert [text[0] for text in written if text.endswith(("bit", "bits"))] == signs
 
 

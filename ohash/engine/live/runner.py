@@ -49,7 +49,7 @@ class Runner(Background):
         pace: Pace = "unlimited",
         judge: bool = True,
         paused: bool = False,
-        resume_from: str | Path | saving.Copy | None = None,
+        resume_from: str | Path | saving.RunCopy | None = None,
         clock: Callable[[], float] = time.monotonic,
         first: Callable[[], None] = lambda: None,
         head_start: Callable[[], int] = lambda: 0,
@@ -65,7 +65,7 @@ class Runner(Background):
         self._fitter = WorkerFitter(PREPARING)
 
         def make() -> Run:
-            if isinstance(resume_from, saving.Copy):
+            if isinstance(resume_from, saving.RunCopy):
                 return resume_from.run(self._fitter)
             if resume_from is not None:
                 return saving.load(resume_from, dataset, fitter=self._fitter)
@@ -166,7 +166,7 @@ class Runner(Background):
         with self.between_steps():
             if self.run is None or (self.run.evaluating and self.run.spec.consumes == "batch"):
                 return None
-            kept = saving.Copy(self.run)
+            kept = saving.RunCopy(self.run)
             self.moments.watch(self.run)  # of an evaluation that was finished for it
             self._publish()
             assert self._slot is not None

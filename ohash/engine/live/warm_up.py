@@ -26,7 +26,7 @@ def warm_up() -> None:
     Where kernels have to be compiled first, that starts in the background.
     """
     if kernel_cache.is_cold():
-        threading.Thread(target=_compile_behind, name="ohash-compiling", daemon=True).start()
+        threading.Thread(target=_compile_in_background, name="ohash-compiling", daemon=True).start()
         return
     with suppress(OSError, ValueError):
         run = Run(PRESETS[0].params())
@@ -51,6 +51,6 @@ def compile_in_worker() -> None:
             worker.call(name_of(run), {"params": params.to_json()})
 
 
-def _compile_behind() -> None:
+def _compile_in_background() -> None:
     lower_priority()  # the other process inherits it
     compile_in_worker()

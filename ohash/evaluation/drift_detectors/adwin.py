@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import Parameters, param
 from ohash.evaluation.drift_detectors.base import State, check_losses
-from ohash.runtime.compile import in_order
+from ohash.runtime.compile import strict_kernel
 
 # Values of a smallest bucket, buckets of one size before two are merged, sizes (32 · 2^40 values are enough).
 VALUES_PER_BLOCK = 32
@@ -31,7 +31,7 @@ LEVELS = 40
 SUM, SQUARES, FILLED = range(3)
 
 
-@in_order
+@strict_kernel
 def adwin(
     start: int, values: Floats, part: Floats, buckets: Floats, filled: Integers, delta: float, positions: Integers
 ) -> int:
@@ -63,7 +63,7 @@ def adwin(
     return alarms
 
 
-@in_order
+@strict_kernel
 def add(total: float, squares: float, buckets: Floats, filled: Integers) -> None:
     """Add a smallest bucket; where a level overflows, its two oldest are merged into one of the next level."""
     for level in range(LEVELS):
@@ -80,7 +80,7 @@ def add(total: float, squares: float, buckets: Floats, filled: Integers) -> None
         filled[level] -= 2
 
 
-@in_order
+@strict_kernel
 def strongest_cut(buckets: Floats, filled: Integers, delta: float) -> tuple[int, int, bool]:
     """The last bucket before the cut with the largest |difference| / epsilon_cut > 1, and whether the mean rises there.
 
@@ -123,7 +123,7 @@ def strongest_cut(buckets: Floats, filled: Integers, delta: float) -> tuple[int,
     return at, place, rises
 
 
-@in_order
+@strict_kernel
 def forget(buckets: Floats, filled: Integers, level: int, place: int) -> None:
     """Drop the bucket (level, place) and all older ones."""
     for older in range(level + 1, LEVELS):

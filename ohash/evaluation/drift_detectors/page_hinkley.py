@@ -16,13 +16,13 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import Parameters, param
 from ohash.evaluation.drift_detectors.base import State, check_losses
-from ohash.runtime.compile import in_order
+from ohash.runtime.compile import strict_kernel
 
 # State: values since the last alarm, their mean and variance, and the excess m.
 COUNT, MEAN, VARIANCE, EXCESS = range(4)
 
 
-@in_order
+@strict_kernel
 def page_hinkley(
     start: int,
     values: Floats,

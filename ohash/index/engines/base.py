@@ -19,7 +19,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes
 from ohash.index.bit_words import BitOrder, reorder_bits
-from ohash.runtime.files import replacing
+from ohash.runtime.files import atomic_file
 
 CODES_FILE = "codes.npy"
 
@@ -80,7 +80,7 @@ class Engine(ABC):
 
     def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
         """Write the codes, little-endian (n, width), in the form that the engine loads; codes.npy unless overridden."""
-        with replacing(folder / CODES_FILE) as file:
+        with atomic_file(folder / CODES_FILE) as file:
             np.save(file, reorder_bits(packed, facts.bitorder), allow_pickle=False)
         return [folder / CODES_FILE]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ohash.core.arrays import Bytes
 from ohash.index.engines.base import CodeFacts, Engine, Statement, environment
-from ohash.runtime.files import replacing
+from ohash.runtime.files import atomic_file
 
 FILE = "codes.sql"
 ROWS_PER_BLOCK = 16384  # rows turned into text at a time
@@ -66,7 +66,7 @@ class Pgvector(Engine):
 
     def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
         """Write SQL for psql."""
-        with replacing(folder / FILE) as file:
+        with atomic_file(folder / FILE) as file:
             file.writelines(line.encode() for line in sql_lines(packed, facts.bits))
         return [folder / FILE]
 

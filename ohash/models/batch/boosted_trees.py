@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Integers, Rows
-from ohash.runtime.compile import in_order
+from ohash.runtime.compile import strict_kernel
 
 BINS = 256
 RATE = 0.1
@@ -60,7 +60,7 @@ class QuantisedFeatures:
         return cls(codes, thresholds)
 
 
-@in_order
+@strict_kernel
 def grow(
     codes: npt.NDArray[np.uint8], cuts: Integers, g: Integers, h: Integers, rows: Integers, features: Integers,
     depth: int, fewest: int, feature: Integers, cut: Integers, left: Integers, value: Integers,
@@ -128,7 +128,7 @@ def grow(
     return nodes
 
 
-@in_order
+@strict_kernel
 def add_leaves(
     codes: npt.NDArray[np.uint8], feature: Integers, cut: Integers, left: Integers, value: Integers, F: Integers
 ) -> None:

@@ -171,7 +171,7 @@ class FastHash(Hasher):
             grown.append(self._grow(quantised, z, k))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
             D += fitted[pairs.rows] != fitted[pairs.indices]
-            progress.tell(k + 1, self.r)
+            progress.report_step(k + 1, self.r)
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 

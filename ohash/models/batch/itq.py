@@ -70,7 +70,7 @@ def quantise(V: Floats, R: Floats, iterations: int) -> tuple[Floats, Floats]:
         objective[2 * step] = np.square(B - projected).sum()
         R = nearest_rotation(V.T @ B)
         objective[2 * step + 1] = np.square(B - V @ R).sum()
-        progress.tell(step + 1, iterations)
+        progress.report_step(step + 1, iterations)
     return R, objective
 
 

@@ -201,7 +201,7 @@ class KSH(FittedHalfSpaces):
             A[:, k] = a
             S.explain(h)
             M -= np.outer(white.T @ h, h @ white)
-            progress.tell(k + 1, self.r)
+            progress.report_step(k + 1, self.r)
         return A if as_authors else np.asarray(whiten @ A)
 
 

@@ -137,7 +137,7 @@ class SDH(FittedHalfSpaces):
             values.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
             flips = update_bits(B, Y @ W.T + p.nu * hashed, W @ W.T, p.sweeps)
             values.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
-            progress.tell(step + 1, p.iterations)
+            progress.report_step(step + 1, p.iterations)
             if not flips:
                 break
         P = np.linalg.solve(gram, Phi.T @ B)

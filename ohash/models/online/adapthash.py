@@ -18,11 +18,11 @@ from ohash.core.pair_projection import dot, project_pair
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 from ohash.runtime.threads import one_blas_thread
 
 
-@inlined
+@inline
 def _orthogonality(Wt: Reals, gram: Reals, slope: Reals) -> None:
     """W (WᵀW - I), transposed, the slope of |WᵀW - I|²/4; the products, O(d r²), use BLAS."""
     np.dot(Wt, Wt.T, gram)
@@ -98,7 +98,7 @@ def learn_pairs(
         clock[1] += 1
 
 
-@inlined
+@inline
 def _unit(w: Reals) -> None:
     norm = math.sqrt(dot(w, w))
     if norm > 0.0:

@@ -18,7 +18,7 @@ from ohash.core.pair_projection import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.learners import LinearLearner, PointLearner
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 Words = npt.NDArray[np.int8]
 SALT = 0xC0DE
@@ -157,7 +157,7 @@ class CodewordLearner(PointLearner, LinearLearner):
 MAX_EXPONENT = 30.0
 
 
-@inlined
+@inline
 def _add(w: Reals, factor: float, x: Reals) -> None:
     f = w.dtype.type(factor)
     for c in range(w.shape[0]):

@@ -19,12 +19,12 @@ from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner
 from ohash.models.linear import Planes
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 MIN_SQUARED_DISTANCE = 1e-12  # squared distances below are treated as 0
 
 
-@inlined
+@inline
 def target_of(y_hat: float, y: float, eta: float) -> float:
     """The distance after the step: the positive root of eta y_hat v² - (eta y y_hat - 1) v - y_hat = 0."""
     p = eta * y * y_hat - 1.0

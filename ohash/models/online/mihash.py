@@ -21,12 +21,12 @@ from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, LinearLearner, PointLearner
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 RESYNC = 1024
 
 
-@inlined
+@inline
 def same_label(a: Integers, b: Integers, flags: bool) -> bool:
     """The same class, or one flag in common."""
     if not flags:
@@ -127,7 +127,7 @@ def learn_points(
                     projected[j, k] = dot(Wt[k], kept[j])
 
 
-@inlined
+@inline
 def _offer(
     Wt: Reals,
     x: Reals,

@@ -15,10 +15,10 @@ from ohash.core.pair_projection import project_pair
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 
-@inlined
+@inline
 def hinge(D: int, similar: bool, rho: int, weight: float, r: int) -> float:
     """Loss of a Hamming distance: similar pairs should be below rho, dissimilar ones above; at most 1 (or weight)."""
     if similar:

@@ -14,10 +14,10 @@ from ohash.core.codes import Codes
 from ohash.core.parameters import Parameters, bits_param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
-from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.compile import inline, kernel
 
 
-@inlined
+@inline
 def mix(z: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -67,5 +67,7 @@ def _charts(now: Snapshot, metric: str) -> dict[str, Chart]:
 
 
 def _lighter(chart: Chart) -> Chart:
-    lines = (replace(one, most=min(one.most, MAX_POINTS)) if one.kind == "line" else one for one in chart.series)
+    lines = (
+        replace(one, max_points=min(one.max_points, MAX_POINTS)) if one.kind == "line" else one for one in chart.series
+    )
     return replace(chart, series=tuple(thin(one, chart) for one in lines))

@@ -99,7 +99,7 @@ def _at_points_of(ours: Series | None, theirs: Series) -> Series:
         return theirs
     at = np.asarray(ours.x, np.float64)
     at = np.concatenate([at[(at >= x[0]) & (at <= x[-1])], x[x > at[-1]]])
-    return replace(theirs, x=at, y=np.interp(at, x, y), most=max(theirs.most, len(at)), spread=None)
+    return replace(theirs, x=at, y=np.interp(at, x, y), max_points=max(theirs.max_points, len(at)), spread=None)
 
 
 def _legend(mine: Chart, other: Chart, added: list[Series], name: str) -> str:

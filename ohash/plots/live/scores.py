@@ -306,7 +306,7 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
         return Series(run.label, *end, "points", role, width=width, listed=False, label=run.label)
     smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
     return Series(
-        run.label, x, smooth, role=role, width=width, most=MAX_POINTS, listed=False, label=run.label,
+        run.label, x, smooth, role=role, width=width, max_points=MAX_POINTS, listed=False, label=run.label,
         optional_label=True,
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """A chart as an ECharts option for `st.echarts_chart`: plain data, no callbacks, tables for the points.
 
-What travels at every tick is bounded: at most `Series.most` points a series, four bytes a number, and series with the
-same x share a table. The tables are Arrow ones: Streamlit sends them as they are, and pandas in between would cost more
-than all the rest. Log axes get no value that is not positive.
+What travels at every tick is bounded: at most `Series.max_points` points per series, four bytes per number, and series
+with the same x share a table. The tables are Arrow ones: Streamlit sends them as they are, and pandas in between would
+cost more than all the rest. Log axes get no value that is not positive.
 """
 
 import re
@@ -53,7 +53,7 @@ def option(
     title: bool = False,
     toolbox: bool = False,
     title_lines: int = 0,
-    beside_title: int = 0,
+    title_margin: int = 0,
     title_width: int | None = None,
     stage: bool = False,
     highlight: bool = False,
@@ -62,7 +62,7 @@ def option(
     """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container.
 
     The title has room for `title_lines` at least, so that nothing moves when it gets shorter, and is expected to be
-    `title_width` wide; `beside_title` pixels to its right belong to something else. A chart
+    `title_width` wide; `title_margin` pixels to its right belong to something else. A chart
     for the `stage` of present mode may become as high as the screen. With `highlight` the line under the pointer stands
     out from the others. A `moving` chart is drawn again within a second.
     """
@@ -71,7 +71,7 @@ def option(
     datasets, places = _datasets(series, chart)
     listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}
     heading = (
-        wrap(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2))))) if title else []
+        wrap(chart.title, max(20, int(((title_width or width) - title_margin) / (0.5 * (size + 2))))) if title else []
     )
     # in a page the browser knows how wide the title is, and `media` makes more room only where it needs more lines
     expected = len(heading) if stage or not title_lines else 0
@@ -111,7 +111,7 @@ def option(
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
     if title_lines:
         heading_text = chart.title if heading else ""
-        drawn["media"] = media(drawn, heading_text, size, beside_title, heading_lines, stage=stage, moving=moving)
+        drawn["media"] = media(drawn, heading_text, size, title_margin, heading_lines, stage=stage, moving=moving)
         optional = sum(one.optional_label for one in chart.series)
         if optional > len(labels) or any(label.up or label.over for label in labels):
             drawn["media"] += _full_screen_labels(SameLines(chart, frame), stage=stage, dark=dark)

@@ -32,15 +32,15 @@ RESIZED = ("title", "legend", "grid", "xAxis", "yAxis")
 
 
 def media(
-    drawn: Option, title: str, size: int, beside_title: int, title_lines: int, *, stage: bool, moving: bool
+    drawn: Option, title: str, size: int, title_margin: int, title_lines: int, *, stage: bool, moving: bool
 ) -> list[Option]:
-    """The queries of a chart; `beside_title` are the pixels right of its title that are not its own.
+    """The queries of a chart; `title_margin` are the pixels right of its title that are not its own.
 
     Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. A chart for the
     `stage` has large type already, and its title is broken on the full screen, too.
     """
     by_width: list[Option] = []
-    for widest, narrowest, lines in _break_title(title, size, beside_title):
+    for widest, narrowest, lines in _break_title(title, size, title_margin):
         down = max(0, len(lines) - title_lines) * (size + 6)
         below: Option = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
         heading: Option = {"title": [{"text": "\n".join(lines)}]}
@@ -52,7 +52,7 @@ def media(
     larger = full_factor(stage)
     full = [{"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, larger)}]
     for width in FULL_WIDTHS if title and stage else ():
-        lines = wrap(title, (0.94 * width - larger * beside_title) / (0.5 * larger * (size + 2)))
+        lines = wrap(title, (0.94 * width - larger * title_margin) / (0.5 * larger * (size + 2)))
         query = {"minHeight": FULL_SCREEN, "maxWidth": width}
         full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
     return [*usual, *by_width, *full]
@@ -71,7 +71,7 @@ def full_screens() -> Iterator[tuple[dict[str, float], int, int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _break_title(title: str, size: int, beside_title: int) -> list[tuple[int, int, list[str]]]:
+def _break_title(title: str, size: int, title_margin: int) -> list[tuple[int, int, list[str]]]:
     """Ranges of widths (from, down to, lines) in which a title needs several lines; at any width at most one holds.
 
     ECharts applies every query that holds, and each costs as much as the chart itself.
@@ -84,7 +84,7 @@ def _break_title(title: str, size: int, beside_title: int) -> list[tuple[int, in
     ranges: list[tuple[int, int, list[str]]] = []
     for widest, below in zip(WIDTHS, (*WIDTHS[1:], -1), strict=True):
         narrowest = max(below + 1, MIN_WIDTH)  # where the lines must fit, too
-        lines = wrap(title, (narrowest - beside_title) / (0.5 * (size + 2)))
+        lines = wrap(title, (narrowest - title_margin) / (0.5 * (size + 2)))
         if ranges and ranges[-1][2] == lines:
             ranges[-1] = (ranges[-1][0], below + 1, lines)
         else:

@@ -126,8 +126,8 @@ class _Figure:
             label = layout.tick_label(at, self.chart.y)
             parts.append(_text(label, self.left - 0.5 * size, y + 0.35 * size, f'text-anchor="end" fill="{faint}"'))
         parts.append(stroke(self.left, self.bottom, self.right, self.bottom, faint, 0.75))
-        most = max(2, int((self.right - self.left) / (6 * size)))
-        for at in layout.ticks(*self.x_ends, self.chart.x, most):
+        max_length = max(2, int((self.right - self.left) / (6 * size)))
+        for at in layout.ticks(*self.x_ends, self.chart.x, max_length):
             x = self._x(at)
             parts.append(stroke(x, self.bottom, x, self.bottom + 2.5, faint, 0.75))
             label = layout.tick_label(at, self.chart.x)
@@ -271,10 +271,10 @@ def _text(text: str, x: float, y: float, style: str = "") -> str:
     return f'<text x="{x:.2f}" y="{y:.2f}" {style}>{escape(text)}</text>'
 
 
-def _wrap(text: str, most: float) -> list[str]:
+def _wrap(text: str, max_length: float) -> list[str]:
     lines: list[str] = [""]
     for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > most:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > max_length:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines

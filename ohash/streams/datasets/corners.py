@@ -64,7 +64,7 @@ def cut_patches(image: Floats, centres: Floats, warp: Floats, side: int = SIDE) 
     return patches.reshape(-1, side, side)
 
 
-def deal(available: list[int], total: int) -> list[int]:
+def share_out(available: list[int], total: int) -> list[int]:
     """`total` dealt one by one to places that hold so many, as evenly as they allow; all if they hold fewer.
 
     >>> deal([10, 1000, 1000], 500), deal([1, 2], 500)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Rows, Singles
-from ohash.runtime.files import replacing, write_file
+from ohash.runtime.files import atomic_file, write_file
 from ohash.runtime.frames import Arrays
 from ohash.streams import wordllama
 from ohash.streams.annotations import PairList
@@ -143,12 +143,12 @@ def read_packages(listing: str) -> Packages:
     )
 
 
-def select(packages: Packages, most: int) -> Packages:
+def select(packages: Packages, count: int) -> Packages:
     """The packages on which most others depend, by name where equally many do; of equal descriptions, the first."""
     depended_on = Counter(packages.pairs[:, 1].tolist())
     kept: dict[str, int] = {}
     for at in sorted(depended_on, key=lambda at: (-depended_on[at], at)):
-        if len(kept) < most:
+        if len(kept) < count:
             kept.setdefault(packages.texts[at], at)
     rows = np.sort(list(kept.values()))
     place = np.full(len(packages.names), -1)
@@ -200,7 +200,7 @@ def build_full(folder: Path, sources: Path | None = None) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / name for name in ("debian.parquet", "debian-pairs.parquet", "debian.toml")]
     for path, table in zip(files, (pa.table(columns), pa.table({"i": i, "j": j})), strict=False):
-        with replacing(path) as file:
+        with atomic_file(path) as file:
             pq.write_table(table, file)
     write_file(
         files[2],

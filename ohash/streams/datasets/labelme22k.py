@@ -46,7 +46,7 @@ def load() -> Dataset:
     folder = find_file_set(FILE).folder
     assert folder is not None
     source = Source.file(folder / FILE)
-    got = read_safely(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
+    got = read_safely(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, optional=("img",)))
     X, pictures = got["gist"].astype(np.float32), got.get("img")
     if X.ndim != 2:
         raise BadFileError(f"{FILE} must hold gist (n, d), got {X.shape}")

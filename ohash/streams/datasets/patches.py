@@ -22,7 +22,7 @@ from ohash.core.gist import gist512
 from ohash.runtime.frames import Arrays
 from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.corners import SIDE, cut_patches, deal, find_corners, to_grey
+from ohash.streams.datasets.corners import SIDE, cut_patches, find_corners, share_out, to_grey
 from ohash.streams.samples import (
     SourceMissingError,
     code_sqrt,
@@ -144,7 +144,7 @@ def _shares(available: list[int]) -> list[int]:
     """How many tracks each photo gives, so that no photo holds most of them."""
     if sum(available) < TRACKS:
         raise ValueError(f"the photos must hold {TRACKS} points, got {sum(available)}")
-    return deal(available, TRACKS)
+    return share_out(available, TRACKS)
 
 
 def _grey(photo: Photo) -> Floats:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats
 from ohash.streams.data_folder import FileSet, FileState, data_folder, folder_state, peek_once
 from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetSpec, default_queries
-from ohash.streams.datasets.corners import SIDE, cut_patches, deal, find_corners, to_grey
+from ohash.streams.datasets.corners import SIDE, cut_patches, find_corners, share_out, to_grey
 from ohash.streams.datasets.paper_setting import how_to_get
 from ohash.streams.feature_cache import cached_gist, cached_rows, find_cached_rows
 from ohash.streams.readers.own_data import lies_inside
@@ -291,7 +291,7 @@ def _padded_corners(picture: Path) -> npt.NDArray[np.int64]:
 def _views(sequences: tuple[Sequence, ...], corners: npt.NDArray[np.int64]) -> Views:
     """Every patch of a corner that at least two pictures see, in the order of sequences, pictures and corners."""
     places = [_places(one, padded[padded[:, 0] >= 0]) for one, padded in zip(sequences, corners, strict=True)]
-    share = deal([len(centres[0]) for centres, _ in places], TRACKS)
+    share = share_out([len(centres[0]) for centres, _ in places], TRACKS)
     parts, first = [], 0
     for number, ((centres, visible), count) in enumerate(zip(places, share, strict=True)):
         picture, corner = np.nonzero(visible[:, :count])

@@ -80,11 +80,11 @@ def _test_queries(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
 
 
 def values(
-    source: Source, limits: Limits, wanted: list[str], *, transposed: bool, may_miss: tuple[str, ...] = ()
+    source: Source, limits: Limits, wanted: list[str], *, transposed: bool, optional: tuple[str, ...] = ()
 ) -> Arrays:
-    """The datasets asked for, those in `may_miss` if they are there; MATLAB stores them transposed."""
+    """The datasets asked for, those in `optional` if they are there; MATLAB stores them transposed."""
     with _open(source) as file:
-        wanted = [name for name in wanted if name not in may_miss or _dataset(source, file, name) is not None]
+        wanted = [name for name in wanted if name not in optional or _dataset(source, file, name) is not None]
         return _values(source, limits, file, wanted, transposed=transposed)
 
 

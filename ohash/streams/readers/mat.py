@@ -66,12 +66,12 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     return Table(source.name, got[name], labels=None if label is None else got[label].ravel())
 
 
-def values(source: Source, limits: Limits, wanted: list[str], may_miss: tuple[str, ...] = ()) -> Arrays:
-    """The numeric variables asked for, and nothing else; those in `may_miss` if they are there."""
+def values(source: Source, limits: Limits, wanted: list[str], optional: tuple[str, ...] = ()) -> Arrays:
+    """The numeric variables asked for, and nothing else; those in `optional` if they are there."""
     if _is_hdf5(source):
-        return hdf5.values(source, limits, wanted, transposed=True, may_miss=may_miss)
+        return hdf5.values(source, limits, wanted, transposed=True, optional=optional)
     listed = list_variables(source)
-    wanted = [name for name in wanted if name in listed or name not in may_miss]
+    wanted = [name for name in wanted if name in listed or name not in optional]
     for name in wanted:
         if name not in listed or not listed[name].numeric:
             what = f"is a {listed[name].kind}" if name in listed else "is not there"

@@ -45,4 +45,4 @@ def make_similarity(
         return GroupSimilarity(dataset.labels, split.train)
     if name == "topk":
         return MetricSimilarity(dataset, split.train, split.database, k=top_k, one_sided=dataset.two_sided)
-    return MetricSimilarity(dataset, split.train, split.database, one_sided=dataset.of_first)
+    return MetricSimilarity(dataset, split.train, split.database, one_sided=dataset.ranks_by_query)

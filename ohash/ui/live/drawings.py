@@ -14,7 +14,7 @@ from ohash.plots.chart import Chart
 from ohash.plots.live import charts
 from ohash.ui.live import reference_runs
 from ohash.ui.live.numbers import numbers_html
-from ohash.ui.live.reference_runs import beside_pinned
+from ohash.ui.live.reference_runs import with_pinned_run
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, LiveChart, live_chart
 from ohash.ui.session import live_run, view_state
@@ -51,7 +51,7 @@ def stream_charts(switches: ChartSwitches) -> tuple[Callable[[Snapshot], Chart],
 
 def _figures(session: Session, now: Snapshot, switches: ChartSwitches) -> list[Chart]:
     """A to D: score, hills, loss and step size."""
-    others = (beside_pinned(session, now, draw) for draw in stream_charts(switches))
+    others = (with_pinned_run(session, now, draw) for draw in stream_charts(switches))
     return [_quality(session, now, switches), *others]
 
 
@@ -61,7 +61,7 @@ def _charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[Li
     first = (NARROW, 0) if session.narrow else WIDE
     draw = partial(live_chart, caption=True, moving=now.state == "running", dark=switches.dark)
     return [
-        draw(_widen(session, now, chart, key), key, height, width, beside_title=switch)
+        draw(_widen(session, now, chart, key), key, height, width, title_margin=switch)
         for (key, height, chart), (width, switch) in zip(figures, [first, *3 * [(NARROW, 0)]], strict=True)
     ]
 
@@ -87,9 +87,9 @@ def _stage_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> l
     ]
 
 
-def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> LiveChart:
+def _stage_chart(chart: Chart, key: str, width: int, title_margin: int = 0) -> LiveChart:
     """The style gives it the height that the screen has."""
-    return live_chart(chart, key, 400, width, theme.SIZE_STAGE, beside_title=beside_title, caption=True, stage=True)
+    return live_chart(chart, key, 400, width, theme.SIZE_STAGE, title_margin=title_margin, caption=True, stage=True)
 
 
 def _quality(session: Session, now: Snapshot, switches: ChartSwitches) -> Chart:

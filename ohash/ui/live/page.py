@@ -34,7 +34,7 @@ from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.style import dark
 
 PREPARING = "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
-RUN_RESTS, ALL_REST = 1, 2
+RUN_AT_REST, ALL_AT_REST = 1, 2
 PHONE_SECONDS = 0.5
 SLIDER_SECONDS = 0.2  # a moved slider is on its way at most so long
 FED_SECONDS = 2.0  # between two frames of Streamlit, where the browser fetches others in between
@@ -73,7 +73,7 @@ def live_area(session: Session) -> None:
     """Everything that moves; ticks while the run does."""
     session.redraw = False
     reference_runs.follow_seeds(session)
-    session.ticking = _rest_level(session, live_run.runner(session)) < ALL_REST
+    session.ticking = _rest_level(session, live_run.runner(session)) < ALL_AT_REST
     session.interval = _interval(session)
     fragment(partial(_draw_measured, session), key="live", every=session.interval if session.ticking else None)
 
@@ -81,7 +81,7 @@ def live_area(session: Session) -> None:
 def _interval(session: Session) -> float:
     runner = live_run.runner(session)
     crowded = crowd.is_crowded(session) and runner.state == "running"
-    fed = live_run.may_be_fed(session, runner) and feed.is_fetched(runner)
+    fed = live_run.can_fetch(session, runner) and feed.is_fetched(runner)
     slowest = max(PHONE_SECONDS * session.narrow, FED_SECONDS * fed)
     return CROWD_SECONDS if crowded else max(live_run.hub().interval(), slowest)
 
@@ -93,7 +93,7 @@ def _rest_level(session: Session, runner: Runner) -> int:
     if runner.state == "paused" and (runner.run is None or runner.run.evaluating or not _shows_pause(runner)):
         return 0  # it is still being evaluated, or its last picture is on its way
     companions = live_run.hub().lease(session.id).companions
-    return ALL_REST if all(other.state in RESTING for other in companions) else RUN_RESTS
+    return ALL_AT_REST if all(other.state in RESTING for other in companions) else RUN_AT_REST
 
 
 def _shows_pause(runner: Runner) -> bool:
@@ -143,7 +143,7 @@ def _draw(session: Session) -> None:
     if session.resting > before or not 0.5 < slower < 2:
         st.rerun()
     # a run of the whole page was asked for, and a press that came with it has taken its place: nothing would move
-    if session.redraw or (session.resting < ALL_REST and not session.ticking):
+    if session.redraw or (session.resting < ALL_AT_REST and not session.ticking):
         st.rerun()
 
 
@@ -203,7 +203,7 @@ def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> Non
             for drawing in drawings:
                 drawing.send()
             st.html(notes)
-    if now is not None and now.state == "running" and live_run.may_be_fed(session, runner):
+    if now is not None and now.state == "running" and live_run.can_fetch(session, runner):
         fed = _feed(session, runner)
         fed.send(frame_of(now, top, drawings, notes), switches)
         fetch_changes(f"{feed.PATH}/{fed.key}?{urlencode(switches.query())}", [drawing.key for drawing in drawings])
@@ -217,7 +217,7 @@ def _feed(session: Session, runner: Runner) -> Feed:
 
     def draw(shown: int, switches: ChartSwitches, awaited: int) -> Frame | None:
         running, watching = run(), viewer()
-        if running is None or watching is None or not live_run.may_be_fed(watching, running):
+        if running is None or watching is None or not live_run.can_fetch(watching, running):
             return None
         _await_changes(running, awaited)
         now = running.snapshot()

@@ -192,7 +192,7 @@ def acts_at_once(session: Session, row: Parameter) -> bool:
 
 def change(session: Session, key: str, value: Any) -> None:
     """A setting was changed: β and C act on the running model, whatever else starts a new run."""
-    if _begins_anew(session, key):
+    if _restarts(session, key):
         session.playing = True
         commit_value(session, key, value)
         return
@@ -204,21 +204,21 @@ def change(session: Session, key: str, value: Any) -> None:
         session.warnings = [escape_markdown(error)]
 
 
-def _begins_anew(session: Session, key: str) -> bool:
+def _restarts(session: Session, key: str) -> bool:
     """Whether a change of it starts a new run; once it has, the presses that follow at once do, too."""
     return not acts_at_once(session, rows_of(session.params)[key]) or live_run.has_just_begun(session, key)
 
 
 def _change_in_fragment(session: Session, key: str, value: object) -> None:
     """The same for a slider that is redrawn by itself; a new run and a warning concern the whole page."""
-    anew = _begins_anew(session, key)
+    restarts = _restarts(session, key)
     change(session, key, value)
-    if anew or session.warnings:
+    if restarts or session.warnings:
         session.redraw = True
     else:
         runner = live_run.runner(session)
         # a browser that fetches pictures of a moving run has asked for this one by itself, see fetched_charts.js
-        fetched = live_run.may_be_fed(session, runner) and feed.is_fetched(runner)
+        fetched = live_run.can_fetch(session, runner) and feed.is_fetched(runner)
         draw_instead(*([CHIPS] if fetched else ["live", CHIPS]))
 
 

@@ -39,7 +39,7 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     return replace(with_difference(chart, PINNED), caption=apart + band if apart else chart.caption)
 
 
-def beside_pinned(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:
+def with_pinned_run(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:
     """A chart of the live run with the pinned run in its own colour, if that is of the same data."""
     chart, reference = draw(now), _reference(session)
     if reference is None or not _same_data(now, reference.now) or reference.now.params == now.params:

@@ -44,20 +44,20 @@ def live_chart(
     width: int = 380,
     size: int = theme.SIZE_COMPACT,
     *,
-    beside_title: int = 0,
+    title_margin: int = 0,
     caption: bool = False,
     stage: bool = False,
     highlight: bool = False,
     moving: bool = False,
     dark: bool | None = None,
 ) -> LiveChart:
-    """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it.
+    """`width` is roughly what the chart will have; `title_margin` is the room for a switch on it.
 
     A `moving` chart is drawn again within a second. Whether it is `dark` is asked of the viewer's browser unless told.
     """
     spec = option(
         chart, dark=style.dark() if dark is None else dark, height=height, width=width, size=size, title=True,
-        title_lines=2, beside_title=beside_title, title_width=round(TITLE_SHARE * width), stage=stage,
+        title_lines=2, title_margin=title_margin, title_width=round(TITLE_SHARE * width), stage=stage,
         highlight=highlight, moving=moving,
     )  # fmt: skip
     return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")

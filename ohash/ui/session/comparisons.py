@@ -45,7 +45,7 @@ def default_comparison(session: Session, dataset: str, content: str = "") -> Com
 
     Own data get three splits unless they are large, because one seed decides little.
     """
-    own, spec = session.own.get(content) if dataset == OWN else None, comparisons.spec_of_ones_own(dataset)
+    own, spec = session.own.get(content) if dataset == OWN else None, comparisons.own_data_spec(dataset)
     entries = comparisons.default_methods(own or datasets.lookup(dataset))
     seeds = comparisons.default_seeds(spec if own is None else own)
     kernel = {} if own is None else {"kernel": own.kernel}

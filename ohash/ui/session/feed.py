@@ -93,11 +93,13 @@ class Feed:
         if frame is None or before is None or before.charts.keys() != frame.charts.keys():
             return None
         merged = {key: changes(before.charts[key], option) for key, option in frame.charts.items()}
-        anew = [key for key, change in merged.items() if change is None]  # by Streamlit; until then it stays as it is
-        charts = frame.charts | {key: before.charts[key] for key in anew}
-        frame = replace(frame, charts=charts, alts=frame.alts | {key: before.alts[key] for key in anew})
+        redrawn = [
+            key for key, change in merged.items() if change is None
+        ]  # by Streamlit; until then it stays as it is
+        charts = frame.charts | {key: before.charts[key] for key in redrawn}
+        frame = replace(frame, charts=charts, alts=frame.alts | {key: before.alts[key] for key in redrawn})
         self._keep(frame, switches)
-        if not anew:  # else Streamlit keeps its pace, or a run would begin with empty charts for two seconds
+        if not redrawn:  # else Streamlit keeps its pace, or a run would begin with empty charts for two seconds
             self._fetched_at = self._clock()
         message = {
             "words": frame.words,

@@ -16,7 +16,7 @@ from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.lazy import once_per_process
-from ohash.runtime.threads import one_blas_thread_for_ever
+from ohash.runtime.threads import use_one_blas_thread
 from ohash.streams.samples import sample_folder
 from ohash.ui.session import own_data
 from ohash.ui.session.address import IGNORED, warnings_of
@@ -33,7 +33,7 @@ _drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
 @once_per_process
 def hub() -> Hub[Runner]:
     """The server's live runs; they share the cores by taking turns, with one BLAS thread each."""
-    one_blas_thread_for_ever()
+    use_one_blas_thread()
     return Hub[Runner]().watch()
 
 
@@ -159,7 +159,7 @@ def await_change(session: Session) -> None:
         time.sleep(0.005)
 
 
-def may_be_fed(session: Session, runner: Runner) -> bool:
+def can_fetch(session: Session, runner: Runner) -> bool:
     """Whether a browser may fetch pictures: the run moves, and they are for this session alone, and of this moment."""
     apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
     return runner.state == "running" and not apart and not hub().is_shared(session.id)

@@ -32,7 +32,7 @@ def current_session(own_query: bool = False) -> Session:
         session = st.session_state["ohash"] = _open(secrets.token_hex(8), own_query)
         session.place = place
     elif place not in ("", session.place):
-        session = st.session_state["ohash"] = _turn_to_address(session, own_query)
+        session = st.session_state["ohash"] = _follow_address(session, own_query)
         session.place = place  # before the mark is dropped: the page may be interrupted in between, and run again
     address.drop_place()
     _connection(session.id)
@@ -59,7 +59,7 @@ def _open(name: str, own_query: bool) -> Session:
     return session
 
 
-def _turn_to_address(session: Session, own_query: bool) -> Session:
+def _follow_address(session: Session, own_query: bool) -> Session:
     """The session of a tab that follows the lecturer: its experiment goes on if the address names the same one."""
     opened = _open(session.id, own_query)
     if opened.from_link and opened.params != session.params:

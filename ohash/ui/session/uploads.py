@@ -33,7 +33,7 @@ def reserve(dataset: Dataset) -> None:
     """Count an upload against what the server, and one visitor, may hold; ValueError if it does not fit."""
     size, visitor = _size(dataset), access.visitor()
     with _lock:
-        for problem, whose in ((_over_her_share, visitor), (_over_all, None)):
+        for problem, whose in ((_visitor_limit_reason, visitor), (_server_limit_reason, None)):
             if problem(dataset, size, visitor):
                 _forget_unused(whose)
             if words := problem(dataset, size, visitor):
@@ -49,7 +49,7 @@ def _size(dataset: Dataset) -> int:
     return sum(array.nbytes for array in arrays.values()) + pictures + captions * bool(dataset.captions)
 
 
-def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
+def _visitor_limit_reason(dataset: Dataset, size: int, visitor: str) -> str:
     """Why a visitor may not have this upload, too; "" if she may."""
     used = sum(taken for other, (taken, whose) in list(_held().items()) if other is not dataset and whose == visitor)
     if not visitor or used + size <= MAX_BYTES_OF_VISITOR:
@@ -60,7 +60,7 @@ def _over_her_share(dataset: Dataset, size: int, visitor: str) -> str:
     )
 
 
-def _over_all(dataset: Dataset, size: int, visitor: str) -> str:
+def _server_limit_reason(dataset: Dataset, size: int, visitor: str) -> str:
     """Why the server has no room for an upload; "" if it has."""
     used = sum(taken for other, (taken, _) in list(_held().items()) if other is not dataset)
     if used + size <= MAX_BYTES:

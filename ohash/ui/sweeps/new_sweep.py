@@ -139,7 +139,7 @@ def show_cost(session: Session, sweep: Sweep, store: Store) -> None:
 
 @st.cache_data(show_spinner="Timing one experiment …", max_entries=64)
 def _cost(key: str, done: int, _cells: list[Cell], _store: Store, _own: dict[str, Dataset]) -> CostEstimate:
-    return estimate_cost(_cells, _store, CellTimer(_own, most=4))
+    return estimate_cost(_cells, _store, CellTimer(_own, max_cells=4))
 
 
 def _halving(pairs: int) -> dict[str, int]:

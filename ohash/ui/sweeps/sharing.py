@@ -47,7 +47,7 @@ def decode(text: str) -> Sweep:
         values = json.loads(zlib.decompressobj().decompress(compressed, MAX_SPEC_BYTES))
     except Exception as error:
         raise ValueError("it holds no sweep") from error
-    sweep = from_values(values, most=MAX_CELLS)
+    sweep = from_values(values, max_cells=MAX_CELLS)
     check_datasets(sweep)
     return sweep
 

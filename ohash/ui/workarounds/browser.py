@@ -47,8 +47,8 @@ def listen(
     """Call `on_report` when the browser has reported, `on_row` and `on_pair` when an item or a curve is clicked."""
 
     def report() -> None:
-        told = component_value(NAME, "client")
-        client = told if isinstance(told, dict) else {}
+        reported = component_value(NAME, "client")
+        client = reported if isinstance(reported, dict) else {}
         on_report(BrowserReport(bool(client.get("narrow")), bool(client.get("still"))))
 
     def click() -> None:

@@ -8,29 +8,29 @@ import logging
 import time
 from collections.abc import Callable
 
-LINES_A_MINUTE = 10
+LINES_PER_MINUTE = 10
 WRITERS = ("python_multipart", "streamlit", "uvicorn", "websockets")  # with all their modules
 
 
 class LimitLines(logging.Filter):
     """A few lines a minute and how many were left out, so that no visitor fills the disk of a server with them."""
 
-    def __init__(self, most: int = LINES_A_MINUTE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, max_lines: int = LINES_PER_MINUTE, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` is replaced in tests."""
         super().__init__()
-        self.most, self._clock = most, clock
+        self.max_lines, self._clock = max_lines, clock
         self._minute, self._lines = -1, 0
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the line is written; the first of a minute says how many were not before."""
         minute = int(self._clock() // 60)
-        left_out = self._lines - self.most
+        left_out = self._lines - self.max_lines
         if minute != self._minute:
             self._minute, self._lines = minute, 0
             if left_out > 0:
                 record.msg = f"{record.msg} ({left_out:,} more lines like this were left out)"
         self._lines += 1
-        return self._lines <= self.most
+        return self._lines <= self.max_lines
 
 
 def limit_log_lines() -> None:

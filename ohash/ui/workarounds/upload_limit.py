@@ -45,8 +45,9 @@ class LimitUploads:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        told = request.headers.get("content-length", "")
-        size = int(told) if told.isascii() and told.isdecimal() else config.get_option("server.maxUploadSize") * 2**20
+        declared = request.headers.get("content-length", "")
+        known = declared.isascii() and declared.isdecimal()
+        size = int(declared) if known else config.get_option("server.maxUploadSize") * 2**20
         visitor = self._visitor_of(request.cookies, request.client.host if request.client else "")
         if visitor:  # however many cookies a tab shows, it is hers whose it was first
             visitor = self._visitors.get(session, visitor)
