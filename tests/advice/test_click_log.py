@@ -9,7 +9,7 @@ from ohash.advice.click_log import click_log, splits, subsample
 from ohash.advice.learning import stream
 from ohash.core.rows import is_memory_mapped
 from ohash.streams.dataset import Dataset
-from tests.advice.logs import meaningless
+from tests.advice.click_logs import meaningless
 
 
 def keys(query, doc):

@@ -10,7 +10,7 @@ from ohash.advice.learning import Learning
 from ohash.advice.params import AdviceOptions
 from ohash.core.codes import hamming
 from ohash.runtime.progress import drain
-from tests.advice.logs import meaningless
+from tests.advice.click_logs import meaningless
 
 
 def made(d, metric="l2"):

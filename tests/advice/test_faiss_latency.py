@@ -12,7 +12,7 @@ from ohash.advice.export import contender_rows, engine_notes, table
 from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
 from ohash.runtime.progress import drain
-from tests.advice.logs import FEW, answer, misleading
+from tests.advice.click_logs import FEW, answer, misleading
 from tests.optional import optional
 
 

@@ -14,7 +14,7 @@ from ohash.advice.verdict import half_width, number, verdict
 from ohash.evaluation.significance import difference_over_seeds
 from ohash.runtime import threads
 from ohash.streams.dataset import Dataset
-from tests.advice.logs import FEW, answer, clicks_of_groups, meaningless, misleading
+from tests.advice.click_logs import FEW, answer, clicks_of_groups, meaningless, misleading
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,15 @@ def test_the_sentence_follows_from_the_file_of_queries(learnable):
 
 
 def test_what_would_change_the_answer_is_only_said_if_it_was_measured(learnable):
-    said = " ".join(verdict(learnable).changes)
-    assert "rescored by the float vectors" in said and "half of the clicks" in said and "2 bits per dimension" in said
+    changes = " ".join(verdict(learnable).changes)
+    assert (
+        "rescored by the float vectors" in changes
+        and "half of the clicks" in changes
+        and "2 bits per dimension" in changes
+    )
     without = replace(learnable, half=(), measured=tuple(one for one in learnable.measured if "_2" not in one.key))
-    said = " ".join(verdict(without).changes)
-    assert "half of the clicks" not in said and "2 bits per dimension" not in said
+    changes = " ".join(verdict(without).changes)
+    assert "half of the clicks" not in changes and "2 bits per dimension" not in changes
 
 
 def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
@@ -100,8 +104,8 @@ def test_what_keeps_more_of_the_distance_is_named_where_the_clicks_do_not_tell_i
 
 def test_more_bits_are_mentioned_only_where_they_change_the_contenders(learnable):
     contenders = tuple(replace(one, bits=8.0) if one.bits == 4 else one for one in learnable.contenders)
-    said = " ".join(verdict(replace(learnable, contenders=contenders)).changes)
-    assert "With 2 bits per dimension" in said and "With 4 bits per dimension" not in said
+    changes = " ".join(verdict(replace(learnable, contenders=contenders)).changes)
+    assert "With 2 bits per dimension" in changes and "With 4 bits per dimension" not in changes
 
 
 def test_rescoring_by_the_float_vectors_takes_back_what_clicks_taught(learnable):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.browser.conftest import PATIENCE
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 
 class LivePage:

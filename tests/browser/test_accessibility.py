@@ -11,7 +11,7 @@ from PIL import Image
 
 from ohash.cli.lab import Dashboard
 from tests.browser.conftest import new_page
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # Where each page is, its title, and what it shows when it is ready.
@@ -122,8 +122,8 @@ def test_a_screen_reader_is_told_the_headline_and_the_distance_of_an_item(page: 
     page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
     page.wait_for_selector(".ohash-gallery figure:nth-child(11)")
     headline = page.locator(".ohash-headline")
-    said = page.locator(".ohash-says[role=status]")
-    until(lambda: "has learnt from pairs of" in said.inner_text() == headline.inner_text(), "the words, politely")
+    announced = page.locator(".ohash-says[role=status]")
+    until(lambda: "has learnt from pairs of" in announced.inner_text() == headline.inner_text(), "the words, politely")
     name = page.locator(".ohash-gallery [data-row]").first.get_attribute("aria-label")
     assert "relevant, " in name and " bit" in name
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ohash.cli.lab import Dashboard
-from tests.advice.logs import misleading
+from tests.advice.click_logs import misleading
 from tests.browser.test_upload import bring
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -67,8 +67,8 @@ def test_documents_queries_and_a_click_log_are_answered(
     page.wait_for_url("**/advise*")
     answer = page.locator(".ohash-verdict")
     until(lambda: answer.get_attribute("data-decision") in ("learn", "rotate", "tie"), "an answer, even if only so far")
-    said = answer.inner_text()
-    assert "400 documents x 16" in said and "clicks in order of time" in said
-    assert "no click of theirs is learnt; documents may be learnt from" in said
+    answer_text = answer.inner_text()
+    assert "400 documents x 16" in answer_text and "clicks in order of time" in answer_text
+    assert "no click of theirs is learnt; documents may be learnt from" in answer_text
     until(lambda: "adapter + RaBitQ, 1 bit" in page.locator(".ohash-compare").inner_text(), "contenders")
     assert page.get_by_text("Traceback").count() == 0

@@ -9,7 +9,7 @@ import pytest
 from ohash.cli.lab import Dashboard
 from tests.browser.conftest import PATIENCE, new_page
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 KEY = "a-key-of-the-tests"

@@ -11,7 +11,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from tests.browser.conftest import new_page
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = "?dataset=digits&methods=oh,itq,sign&bits=32&pairs=3000"

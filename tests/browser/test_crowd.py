@@ -13,7 +13,7 @@ from ohash.cli.bench.results import Results
 from ohash.cli.lab import Dashboard
 from ohash.ui.live.crowd import CROWD
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 LINK = "dataset=blobs2d&method=oh&pairs=100000000"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.lab import Dashboard
-from tests.browser.waiting import place_at_rest, until
+from tests.browser.wait import place_at_rest, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -7,7 +7,7 @@ import pytest
 from ohash.cli.lab import Dashboard
 from ohash.ui.session.feed import PATH
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ENDLESS = "?dataset=digits&method=oh&pairs=100000000"
@@ -29,10 +29,10 @@ WATCH = """() => {
     setTimeout(() => {
       const shown = picture.charts.map(([key, alt, option]) => {
         const element = document.querySelector(`.st-key-${key} [_echarts_instance_]`), now = find(element).getOption();
-        const told = element.getAttribute("aria-label") === alt;
+        const labelled = element.getAttribute("aria-label") === alt;
         const tables = (option.dataset || []).map((one, at) => !one.source || JSON.stringify(Object.values(one.source))
           === JSON.stringify(one.dimensions.map((name) => [...now.dataset[at].source[name] ?? []])));
-        return told && tables.every(Boolean) && now.series.length > 1 && Boolean(now.title[0].text);
+        return labelled && tables.every(Boolean) && now.series.length > 1 && Boolean(now.title[0].text);
       });
       const words = document.querySelector(".ohash-words").outerHTML === picture.words;
       const changed = picture.charts.filter((one) => one[2].dataset).length;

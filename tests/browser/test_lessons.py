@@ -14,7 +14,7 @@ from ohash.cli.lab import Dashboard
 from ohash.web import points_picture
 from ohash.web.bundle import script, standalone
 from ohash.web.lessons import lessons
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

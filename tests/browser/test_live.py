@@ -15,7 +15,7 @@ from ohash.cli.lab import Dashboard
 from ohash.ui.parts.live_chart import CHART_KEYS
 from ohash.web.lessons import lessons, without_emphasis
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import place_at_rest, until
+from tests.browser.wait import place_at_rest, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DIGITS = "?dataset=digits&method=oh&pairs=100000000"
@@ -377,15 +377,15 @@ def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None
 
     live.until(on_curve, what="a point of the curve under the pointer")
     time.sleep(0.5)  # the read-out follows the pointer
-    told = page.evaluate(
+    hint = page.evaluate(
         "[...document.querySelectorAll('.st-key-chart_c div')].find((one) => one.style.position === 'absolute' "
         "&& one.innerText).innerText"
     )
-    pairs = int(re.match(r"[\d,]+", told)[0].replace(",", ""))
+    pairs = int(re.match(r"[\d,]+", hint)[0].replace(",", ""))
     page.mouse.down()
     page.mouse.up()
     page.get_by_text("Stage 1 of").wait_for()
-    until(lambda: f"at={pairs - 1}" in page.evaluate("location.search"), f"the pair in the read-out, {told}")
+    until(lambda: f"at={pairs - 1}" in page.evaluate("location.search"), f"the pair in the read-out, {hint}")
     page.get_by_role("link", name="Live").first.click()
     live.until(lambda: live.pairs > 200, what="back, and it stays on Live")
 

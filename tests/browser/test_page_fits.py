@@ -12,7 +12,7 @@ from ohash.cli.lab import Dashboard
 from ohash.ui.session.feed import PATH
 from tests.browser.conftest import PATIENCE
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TOP = "(name) => document.querySelector(name).getBoundingClientRect().top"

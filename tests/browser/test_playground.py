@@ -19,7 +19,7 @@ from ohash.web import bundle
 from ohash.web.lessons import lessons
 from ohash.web.playground_settings import CHOICES, EDITS, KEYS, LIVE, LONGEST, RANGES, STEPS
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -226,16 +226,16 @@ def test_every_model_that_a_dissimilar_pair_moves_is_named(page: Any, tmp_path: 
             continue
         *first, last = [str(m) for m, _ in models]
         assert f"Models {', '.join(first)} and {last} have a loss, and each moves." in words
-        told = words.partition("Likewise")[2]
-        names = re.findall(r"in model (\d) boundar(?:y|ies) ([\d, ]*\d)", told)
+        likewise = words.partition("Likewise")[2]
+        names = re.findall(r"in model (\d) boundar(?:y|ies) ([\d, ]*\d)", likewise)
         assert len(names) == len(models) - 1
         for m, bits in names:
             assert sorted(dict(models)[int(m)]) == [int(bit) for bit in bits.split(", ")]
     assert most > 2
 
 
-TOLD = """() => new Promise((done) => {
-  const { playground } = document.querySelector(".playground"), told = [];
+SAMPLES = """() => new Promise((done) => {
+  const { playground } = document.querySelector(".playground"), samples = [];
   let dashed = null;
   const draw = playground.stage.drawTop;
   playground.stage.drawTop = function (context, ...rest) {
@@ -251,10 +251,10 @@ TOLD = """() => new Promise((done) => {
       return Number(pattern.exec(text)?.[1].replace(",", ""));
     };
     const words = document.querySelector(".pair").textContent;
-    told.push([number(".status", /([\\d,]+) pair/), number(".pair", /Pair ([\\d,]+)/), dashed,
+    samples.push([number(".status", /([\\d,]+) pair/), number(".pair", /Pair ([\\d,]+)/), dashed,
       words.includes("dissimilar")]);
-    if (told.length < 120) requestAnimationFrame(look);
-    else done(told);
+    if (samples.length < 120) requestAnimationFrame(look);
+    else done(samples);
   };
   requestAnimationFrame(look);
 })"""
@@ -267,10 +267,10 @@ def test_what_is_told_while_it_plays_is_of_one_pair(page: Any, tmp_path: Path, p
     page.goto(f"{file.as_uri()}#pace={pace}")
     page.wait_for_selector(".playground[data-agreement]")
     until(lambda: pairs_learnt(page) > 5, "it plays")
-    told = page.evaluate(TOLD)
-    assert len({status for status, *_ in told}) > 3, "it went on"
-    assert [one for one in told if one[0] != one[1]] == [], "status and words"
-    seen = [one for one in told if one[2] is not None]
+    samples = page.evaluate(SAMPLES)
+    assert len({status for status, *_ in samples}) > 3, "it went on"
+    assert [one for one in samples if one[0] != one[1]] == [], "status and words"
+    seen = [one for one in samples if one[2] is not None]
     assert pace == 10 or [one for one in seen if one[2] != one[3]] == [], "a dashed segment is a dissimilar pair's"
 
 

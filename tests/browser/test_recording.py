@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from ohash.cli.main import main
 from tests.browser.conftest import PATIENCE
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -13,7 +13,7 @@ from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import Run
 from ohash.web.continuation import continuation
 from ohash.web.recording import recording_page
-from tests.browser.waiting import until
+from tests.browser.wait import until
 from tests.core.reference import Reference
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -39,9 +39,9 @@ def written(params: ExperimentParams, file: Path, **changes: float) -> Run:
         run.step(1000 - run.t if run.t < 1000 else 4096)
         moments.watch(run)
     shown = moments.with_curves(run)
-    told = facts(shown[-1][0], run.world.dataset.title, "http://localhost:8501/")
+    page_facts = facts(shown[-1][0], run.world.dataset.title, "http://localhost:8501/")
     more = continuation(run, [now for now, _ in shown])
-    file.write_text(recording_page(shown, run.world.dataset, told, more=more), encoding="utf-8")
+    file.write_text(recording_page(shown, run.world.dataset, page_facts, more=more), encoding="utf-8")
     return run
 
 
@@ -79,12 +79,12 @@ def test_it_goes_on_as_the_package_does(page: Any, tmp_path: Path, params: Exper
     assert np.array_equal(W, literal.W.transpose(0, 2, 1)), "bit for bit"
 
 
-def said(page: Any) -> str:
+def page_text(page: Any) -> str:
     return str(page.locator(".over-says").inner_text())
 
 
 def loss(page: Any) -> float:
-    return float(said(page).partition("cumulative loss ")[2].split(", mAP")[0].replace(",", ""))
+    return float(page_text(page).partition("cumulative loss ")[2].split(", mAP")[0].replace(",", ""))
 
 
 def total_loss(params: ExperimentParams) -> float:
@@ -103,10 +103,10 @@ def test_with_real_clicks_from_disk(page: Any, tmp_path: Path) -> None:
     page.goto((tmp_path / "run.html").as_uri())
     middle = next(at for at, t in enumerate(run.schedule) if t > 300)
     page.locator(".scrub").fill(str(middle))
-    assert "Move β or C" in said(page)
+    assert "Move β or C" in page_text(page)
     page.get_by_role("button", name="Take over").click()
-    until(lambda: "pairs in this file end here" in said(page), "it goes on to the last pair")
-    assert f"Taken over at pair {run.schedule[middle]:,}" in said(page) and "β = 0.50" in said(page)
+    until(lambda: "pairs in this file end here" in page_text(page), "it goes on to the last pair")
+    assert f"Taken over at pair {run.schedule[middle]:,}" in page_text(page) and "β = 0.50" in page_text(page)
     curves = page.evaluate("document.querySelectorAll('.over-charts path.mine').length")
     assert curves == 2
     longer = run.params.with_values(pairs=10_800)
@@ -119,11 +119,11 @@ def test_with_real_clicks_from_disk(page: Any, tmp_path: Path) -> None:
     page.locator(".beta").focus()
     page.keyboard.press("ArrowLeft")
     assert int(page.locator(".scrub").input_value()) == middle, "the arrows move beta, not the recording"
-    until(lambda: "β = 0.49" in said(page), "beta is taken over")
+    until(lambda: "β = 0.49" in page_text(page), "beta is taken over")
     page.get_by_role("button", name="Back to the recording").click()
     page.locator(".beta").fill("0.3")
-    until(lambda: "pairs in this file end here" in said(page), "it goes on by itself once beta is moved")
-    assert "β = 0.30" in said(page) and "only mAP compares" in said(page)
+    until(lambda: "pairs in this file end here" in page_text(page), "it goes on by itself once beta is moved")
+    assert "β = 0.30" in page_text(page) and "only mAP compares" in page_text(page)
     changed = total_loss(longer.with_changes(run.schedule[middle], beta=0.3))
     assert loss(page) == pytest.approx(changed, rel=1e-3) != pytest.approx(total_loss(longer), rel=1e-3)
     page.keyboard.press("Home")

@@ -8,7 +8,7 @@ import pytest
 
 from ohash.cli.lab import Dashboard
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import place_at_rest, until
+from tests.browser.wait import place_at_rest, until
 from tests.streams.test_picture_files import png, zipped
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -53,10 +53,10 @@ def test_a_run_whose_files_cannot_be_written_is_kept(
     out.mkdir()
     (out / "run.json").mkdir()  # a file cannot take its place, whoever writes it
     assert main(["run", "--dataset", "blobs2d", "--pairs", "200", "--out", str(out)]) == 2
-    told = capsys.readouterr()
-    assert "mAP" in told.out, "what it measured is said"
-    assert "out/run.json: Is a directory; the run is kept: " in told.err
-    kept = re.search(r"python3 -m ohash run --resume (\S+) --out DIR", told.err)
+    printed = capsys.readouterr()
+    assert "mAP" in printed.out, "what it measured is said"
+    assert "out/run.json: Is a directory; the run is kept: " in printed.err
+    kept = re.search(r"python3 -m ohash run --resume (\S+) --out DIR", printed.err)
     assert kept is not None
     assert main(["run", "--resume", kept[1], "--out", str(tmp_path / "again"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"] == 200 and (tmp_path / "again" / "run.json").is_file()
@@ -166,11 +166,11 @@ def test_link_with_mistakes_still_runs(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.slow
 def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--pairs", "300", "--changes", "100:C:0.01", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     assert main(["run", "--link", "dataset=digits&method=oh&pairs=300&changes=100:C:0.01", "--json"]) == 0
     linked = json.loads(capsys.readouterr().out)
-    assert said["query"]["changes"] == "100:C:0.01" and said["params"] == linked["params"]
-    assert said["numbers"]["map"] == linked["numbers"]["map"]
+    assert printed["query"]["changes"] == "100:C:0.01" and printed["params"] == linked["params"]
+    assert printed["numbers"]["map"] == linked["numbers"]["map"]
     assert main(["run", "--pairs", "300", "--changes", "100:r:64"]) == 2
     assert "changes may set beta, C" in capsys.readouterr().err
 
@@ -202,12 +202,12 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
             *([] if setting.kind in LABELLED else ["--similar-by", setting.similar_by]),
         ]
         assert main(["run", *data, "--paper", *few]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert told["params"]["beta"] == setting.beta, "as `ohash paper` runs it"
-        assert f"beta = {setting.beta:g} as for {setting.paper}, in" in told["notes"][-1]
+        printed = json.loads(capsys.readouterr().out)
+        assert printed["params"]["beta"] == setting.beta, "as `ohash paper` runs it"
+        assert f"beta = {setting.beta:g} as for {setting.paper}, in" in printed["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--beta", "0.6", *few]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["params"]["beta"] == 0.6 and "beta" not in told["notes"][-1]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["params"]["beta"] == 0.6 and "beta" not in printed["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
     assert "digits is not one of the paper's data sets" in json.loads(capsys.readouterr().out)["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0
@@ -275,9 +275,11 @@ def test_an_alias_is_explained_and_the_report_names_the_method(
 ) -> None:
     run = ["run", "--pairs", "20", "--r", "8", "--m", "20", "--judged-at", "ends"]
     assert main([*run, "--method", "OSH", *silent]) == 0
-    said = capsys.readouterr()
-    assert said.err == "" if silent else said.err.startswith("OSH is sketch_hash (OSH: SketchHash, online sketching")
-    assert "--json" in silent or said.out.startswith("OSH: 20 pairs, 8 bits")
+    printed = capsys.readouterr()
+    assert (
+        printed.err == "" if silent else printed.err.startswith("OSH is sketch_hash (OSH: SketchHash, online sketching")
+    )
+    assert "--json" in silent or printed.out.startswith("OSH: 20 pairs, 8 bits")
     assert main([*run, "--method", "sketch_hash", *silent]) == 0
     assert " is sketch_hash" not in capsys.readouterr().err
 
@@ -305,5 +307,5 @@ def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypa
 
     monkeypatch.setattr(Run, "_learn", greedy)
     assert main(["run", "--pairs", "50", "--quiet"]) == 2
-    said = capsys.readouterr().err
-    assert "more memory than the process may have (Unable to allocate 293. MiB)" in said and said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert "more memory than the process may have (Unable to allocate 293. MiB)" in printed and printed.count("\n") == 1

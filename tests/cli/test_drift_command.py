@@ -8,9 +8,9 @@ from ohash.cli.main import main
 def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--seeds", "1", "--pairs", "60"]
     assert main(["drift", "--datasets", "moons", "blobs2d", "--kinds", "redefine", *few]) == 0
-    said = capsys.readouterr().out
-    assert "moons    redefine         skipped: drift='redefine' joins classes in twos and needs 3" in said
-    assert "blobs2d  redefine         " in said and "all runs together" in said
+    printed = capsys.readouterr().out
+    assert "moons    redefine         skipped: drift='redefine' joins classes in twos and needs 3" in printed
+    assert "blobs2d  redefine         " in printed and "all runs together" in printed
     assert main(["drift", "--datasets", "moons", "--kinds", "redefine", *few]) == 2
     assert "all were skipped" in capsys.readouterr().err
 
@@ -19,8 +19,12 @@ def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.C
 def test_a_drift_is_reported_and_one_that_never_comes_too(capsys: pytest.CaptureFixture[str]) -> None:
     drifting = ["run", "--r", "16", "--drift", "rotate", "--drift-at", "400", "--quiet"]
     assert main([*drifting, "--pairs", "900"]) == 0
-    said = capsys.readouterr().out
-    assert "drift at pair 400: mAP fell by" in said and "detected it after" in said and "never reached" not in said
+    printed = capsys.readouterr().out
+    assert (
+        "drift at pair 400: mAP fell by" in printed
+        and "detected it after" in printed
+        and "never reached" not in printed
+    )
     assert main([*drifting, "--pairs", "300"]) == 0
-    said = capsys.readouterr().out
-    assert "the drift at pair 400 is never reached: the run ends at pair 300" in said and "mAP fell" not in said
+    printed = capsys.readouterr().out
+    assert "the drift at pair 400 is never reached: the run ends at pair 300" in printed and "mAP fell" not in printed

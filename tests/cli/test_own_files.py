@@ -88,16 +88,18 @@ def test_the_toml_beside_the_vectors_counts_and_options_come_first(
     (own / "x.toml").write_text('title = "Mine"\nlabels = "y.npy"\nmetric = "cosine"\nqueries = [7, 9]')
     x, clicks = str(own / "x.npy"), str(own / "clicks.csv")
     assert main(["data", "--features", x]) == 0
-    said = capsys.readouterr().out
-    assert "Mine: 200 rows" in said and "similarity: label" in said and "distance: cosine" in said
-    assert "note: described by x.toml" in said
+    printed = capsys.readouterr().out
+    assert "Mine: 200 rows" in printed and "similarity: label" in printed and "distance: cosine" in printed
+    assert "note: described by x.toml" in printed
     assert main(["data", "--features", x, "--pairs", clicks, "--metric", "dot"]) == 0
-    said = capsys.readouterr().out
-    assert "similarity: clicks" in said and "classes" not in said and "distance: dot" in said
+    printed = capsys.readouterr().out
+    assert "similarity: clicks" in printed and "classes" not in printed and "distance: dot" in printed
     run = ["run", "--features", x, "--pairs", "60", "--out", str(own / "out"), "--metric", "l2"]
     assert main([*run, "--quiet"]) == 0
-    said = capsys.readouterr().out
-    assert "note: described by x.toml" in said and "agreement with labels" in said and "on 9 test queries" in said
+    printed = capsys.readouterr().out
+    assert (
+        "note: described by x.toml" in printed and "agreement with labels" in printed and "on 9 test queries" in printed
+    )
     exec((own / "out" / "run.py").read_text(), {})
     (own / "x.toml").write_text('labels = "gone.npy"')
     assert main(["data", "--features", x]) == 2
@@ -136,8 +138,8 @@ def test_a_number_of_pairs_and_a_file_of_them(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "clicks.csv").write_text("i,j\n" + "\n".join(f"{a},{a + 1}" for a in i))
     options = ["run", "--features", str(tmp_path / "x.npy"), "--r", "8", "--json"]
     for order in (["clicks.csv", "200"], ["200", "clicks.csv"]):
-        said = [str(tmp_path / one) if "." in one else one for one in order]
-        assert main([*options, "--pairs", said[0], "--pairs", said[1]]) == 0
+        printed = [str(tmp_path / one) if "." in one else one for one in order]
+        assert main([*options, "--pairs", printed[0], "--pairs", printed[1]]) == 0
         report = json.loads(capsys.readouterr().out)
         assert report["pairs"] == 200 and report["similar_by"] == "clicks"
     assert main([*options, "--pairs", "1", "--pairs", "2"]) == 2

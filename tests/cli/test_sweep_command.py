@@ -81,10 +81,10 @@ def test_on_data_of_ones_own(tmp_path, capsys):
     assert main(["sweep", str(file), *mine, "--estimate"]) == 0 and not (tmp_path / "home" / "data").exists()
     assert "3 of 3 cells are left" in capsys.readouterr().out
     assert main(["sweep", str(file), *mine]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     (kept,) = (tmp_path / "home" / "sweeps").glob("*.json")
     assert main(["sweep", str(kept), "--store", store, "--inline"]) == 0, "without the files: the store has them"
-    assert capsys.readouterr().out == told and len(Store(store).done()) == 3
+    assert capsys.readouterr().out == printed and len(Store(store).done()) == 3
     assert main(["sweep", str(file), "--metric", "cosine"]) == 2 and "belongs to --features" in capsys.readouterr().err
 
 
@@ -121,8 +121,10 @@ def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(Store, "save", full)
         assert main(["sweep", str(file), "--store", store, "--inline"]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "the disk is full" in told and "1 of 3 cells are done" in told and "the same command resumes" in told
+    printed = capsys.readouterr().err.splitlines()[-1]
+    assert (
+        "the disk is full" in printed and "1 of 3 cells are done" in printed and "the same command resumes" in printed
+    )
     assert main(["sweep", str(file), "--store", store, "--inline"]) == 0 and len(Store(store).done()) == 3
 
 
@@ -172,7 +174,7 @@ def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_ru
     file = spec(tmp_path, seeds=3, pairs=20_000)
     file.write_text(file.read_text() + halving)
     calm = started(file, tmp_path / "calm", "--workers", "2")
-    said, errors = calm.communicate(timeout=PATIENCE)
+    printed, errors = calm.communicate(timeout=PATIENCE)
     assert calm.returncode == 0, errors
     for _ in range(2):
         torn = started(file, tmp_path / "torn", "--workers", "2")
@@ -185,7 +187,7 @@ def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_ru
     again, errors = last.communicate(timeout=PATIENCE)
     assert last.returncode == 0, errors
     assert timeless(file, tmp_path / "torn") == timeless(file, tmp_path / "calm")
-    assert _without_times(again) == _without_times(said)
+    assert _without_times(again) == _without_times(printed)
     assert ("stopped early" in again) == bool(halving)
 
 

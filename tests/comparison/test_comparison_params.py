@@ -101,7 +101,7 @@ def test_an_entry_is_an_experiment_that_live_can_open():
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"dataset": "nowhere"}, "dataset must be"),
         ({"methods": "oh,nonsense"}, "method must be one of"),
@@ -119,9 +119,9 @@ def test_an_entry_is_an_experiment_that_live_can_open():
         ({"trials": "101"}, "trials must be"),
     ],
 )
-def test_a_bad_link_is_named_and_defaulted(query, said):
+def test_a_bad_link_is_named_and_defaulted(query, message):
     read, problems = from_query(query, Limits(bits=2048, m=2048, pairs=10**8))
-    assert any(said in problem for problem in problems), problems
+    assert any(message in problem for problem in problems), problems
     assert 1 <= len(read.entries) <= MAX_METHODS
     again, none = from_query(read.to_query(), Limits(bits=2048, m=2048, pairs=10**8))
     assert again == read
@@ -141,7 +141,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         (
             {"methods": "oh:C=99999999999,itq"},
@@ -160,11 +160,12 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
         ),
     ],
 )  # fmt: skip
-def test_what_a_bad_link_leaves_out_is_said_as_it_is_done(query, said):
+def test_what_a_bad_link_leaves_out_is_said_as_it_is_done(query, message):
     read, problems = from_query(query)
-    assert len(problems) == len(said)
+    assert len(problems) == len(message)
     assert all(
-        problem.startswith(start) and "default is" not in problem for problem, start in zip(problems, said, strict=True)
+        problem.startswith(start) and "default is" not in problem
+        for problem, start in zip(problems, message, strict=True)
     )
     if "itq" in query.get("methods", ""):
         assert [entry.method for entry in read.entries] == ["itq"]
@@ -180,7 +181,7 @@ def test_any_link_gives_some_comparison(query):
 
 
 @pytest.mark.parametrize(
-    ("methods", "seeds", "said"),
+    ("methods", "seeds", "message"),
     [
         ((), (0,), "methods must be 1 to 12"),
         (tuple(f"oh:C={c}" for c in range(1, 14)), (0,), "methods must be 1 to 12"),
@@ -190,8 +191,8 @@ def test_any_link_gives_some_comparison(query):
         (("oh",), (-1,), "seed must be"),
     ],
 )
-def test_what_is_no_comparison(methods, seeds, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_comparison(methods, seeds, message):
+    with pytest.raises(ValueError, match=message):
         build_comparison("tiny", methods, seeds)
 
 

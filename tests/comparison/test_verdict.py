@@ -75,9 +75,9 @@ def test_shared_queries_count_once_against_the_start_and_against_chance():
     mean, half = now.score(0, "map"), 1.96 * hardness / QUERIES**0.5
     level = mean - 0.8 * half  # within the interval of 200 queries, outside that of 600
     remark = "can be told apart from a random order"
-    for snap, told in ((now, False), (shared, True)):
+    for snap, texts in ((now, False), (shared, True)):
         text = sentences(replace(snap, chance={"map": level}))["To follow your labels"]
-        assert (remark in text) == told
+        assert (remark in text) == texts
     falls = [replace(one, checkpoints={**one.checkpoints, "map": np.array([mean + 0.8 * half, mean])})
              for one in now.results]  # fmt: skip
     assert [len(declines(replace(snap, results=tuple(falls)))) for snap in (now, shared)] == [2, 0]
@@ -129,16 +129,16 @@ def test_the_best_that_learns_online_is_not_named_twice():
 
 
 def test_what_cannot_be_told_apart_is_not_ranked():
-    told = sentences(snapshot({"oh": 0.502, "itq": 0.5}, noise=0.2))
-    assert "OH (learns from pairs, 64 bits) is best, mAP .5" in told["To follow your labels"]
-    assert re.search(r"ITQ \(\.\d+\) cannot be told apart from it", told["To follow your labels"])
-    assert told["OH compared with the others"] == "not distinguishable from ITQ (unsupervised); one seed."
+    texts = sentences(snapshot({"oh": 0.502, "itq": 0.5}, noise=0.2))
+    assert "OH (learns from pairs, 64 bits) is best, mAP .5" in texts["To follow your labels"]
+    assert re.search(r"ITQ \(\.\d+\) cannot be told apart from it", texts["To follow your labels"])
+    assert texts["OH compared with the others"] == "not distinguishable from ITQ (unsupervised); one seed."
 
 
 def test_the_best_that_learns_online_is_not_ranked_above_others_that_cannot_be_told_apart_from_it():
     now = with_recalls(snapshot({"oh": 0.6, "mlh": 0.59, "lego": 0.2, "sdh": 0.9}), (0.3, 0.29, 0.1, 0.6))
-    told = sentences(now)
-    following, keeping = told["To follow your labels"], told["To keep cosine"]
+    texts = sentences(now)
+    following, keeping = texts["To follow your labels"], texts["To keep cosine"]
     assert re.search(
         r"OH .*: \.6\d+, .* behind; of the others that learn online, MLH \(\.\d+\) cannot be told apart from OH\. ",
         following,
@@ -163,18 +163,18 @@ def test_larger_codes_are_not_ranked_with_smaller_ones():
 def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
     now = with_recalls(snapshot({"oh": 0.7, "itq": 0.5}), (0.3, 0.6))
     now = ComparisonSnapshot(**{**vars(now), "ceilings": (0.5, 0.75)})
-    told = sentences(now)
-    assert told["To keep cosine"].startswith(
+    texts = sentences(now)
+    assert texts["To keep cosine"].startswith(
         "at 8 bytes per item ITQ (unsupervised, 64 bits) is best, recall@10 .600 (exact search in its features: .750)"
     )
-    assert "learns online is OH (learns from pairs, 64 bits): .300, .300 behind" in told["To keep cosine"]
-    assert "cannot be told apart" not in told["To keep cosine"]
+    assert "learns online is OH (learns from pairs, 64 bits): .300, .300 behind" in texts["To keep cosine"]
+    assert "cannot be told apart" not in texts["To keep cosine"]
     near = sentences(with_recalls(now, (0.55, 0.6)))["To keep cosine"]
     assert "OH (.550) cannot be told apart from it" in near, "one seed, and 0.05 is no more than seeds change"
     assert re.match(
-        r"ITQ .* loses least: 7\d % of the best mAP and 100 % of the best recall@10; OH", told["For both at once"]
+        r"ITQ .* loses least: 7\d % of the best mAP and 100 % of the best recall@10; OH", texts["For both at once"]
     )
-    assert told["For both at once"].endswith(
+    assert texts["For both at once"].endswith(
         "The best that learns online is OH (learns from pairs, 64 bits): 100 % of the best mAP and 50 % of the best "
         "recall@10. ITQ needs all points at once, to be fitted again when they change."
     )
@@ -244,9 +244,9 @@ def test_a_method_of_one_length_is_not_among_all_that_more_bits_help():
 
 def test_one_code_alone_is_not_called_the_best():
     now = with_recalls(snapshot({"oh": 0.7}), [0.4])
-    said = sentences(now)
-    assert "OH (learns from pairs, 64 bits) is the only code, mAP .700" in said["To follow your labels"]
-    assert "is the only code, recall@10 .400" in next(text for topic, text in said.items() if "To keep" in topic)
+    texts = sentences(now)
+    assert "OH (learns from pairs, 64 bits) is the only code, mAP .700" in texts["To follow your labels"]
+    assert "is the only code, recall@10 .400" in next(text for topic, text in texts.items() if "To keep" in topic)
     assert truths(now).title == leaders_text(now) == "At 8 bytes per item there is only OH"
     several = snapshot({"oh": 0.7, "itq": 0.5})
     assert "is best" in sentences(several)["To follow your labels"] and "only" not in leaders_text(several)
@@ -255,14 +255,14 @@ def test_one_code_alone_is_not_called_the_best():
 def test_one_bit_is_one_bit():
     now = snapshot({"sign": 0.7})
     now = replace(now, results=tuple(replace(one, bits=1) for one in now.results))
-    told = " ".join(sentences(now).values())
-    assert "(unsupervised, 1 bit)" in told and "1 bits" not in told
+    texts = " ".join(sentences(now).values())
+    assert "(unsupervised, 1 bit)" in texts and "1 bits" not in texts
 
 
 def test_a_verdict_says_which_kinds_of_methods_nobody_compared():
     """Without them, the best is not the best there is."""
-    said = sentences(snapshot(dict.fromkeys(("oh", "itq", "lsh"), 0.5)))["Not compared"]
-    assert "learn from labels, such as HCOH and SDH, may follow your labels better; product quantisation may" in said
+    texts = sentences(snapshot(dict.fromkeys(("oh", "itq", "lsh"), 0.5)))["Not compared"]
+    assert "learn from labels, such as HCOH and SDH, may follow your labels better; product quantisation may" in texts
     assert "Not compared" not in sentences(snapshot({"oh": 0.6, "hcoh": 0.7, "pq": 0.5}))
     assert "labels" not in sentences(snapshot({"oh": 0.6, "ksh": 0.7}))["Not compared"]
     assert "quantisation" not in sentences(snapshot({"oh": 0.6, "pq": 0.5}))["Not compared"]
@@ -329,8 +329,8 @@ def test_clicks_are_judged_by_hits_with_the_level_of_chance():
 
 
 def test_references_win_nothing():
-    told = sentences(snapshot({"random_codes": 0.9, "float": 0.95}))
-    assert "only reference methods" in told["To follow your labels"]
+    texts = sentences(snapshot({"random_codes": 0.9, "float": 0.95}))
+    assert "only reference methods" in texts["To follow your labels"]
 
 
 def test_what_compresses_the_distance():
@@ -339,8 +339,8 @@ def test_what_compresses_the_distance():
         "itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99},
         "oh": {1: 0.99, 2: 1.0, 4: 1.0, 16: 1.0},  # supervised: not asked
     }
-    told = sentences(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))
-    text = told["The smallest code for cosine"]
+    texts = sentences(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))
+    text = texts["The smallest code for cosine"]
     assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95 % of the ten exact neighbours")
     assert "8 bytes per vector, 1/256 of the floats, which must be kept" in text
 
@@ -378,8 +378,8 @@ def test_more_bits_are_worth_a_word_where_all_is_small_and_of_a_rival_that_is_to
         LengthResult(entry, bits, bits // 8, level, 0.3, ap - ap.mean() + level, {})
         for entry, bits, level in ((0, 64, 0.03), (0, 256, 0.043), (1, 64, 0.035), (1, 256, 0.042), (2, 256, 0.9))
     )
-    told = sentences(ComparisonSnapshot(**{**vars(now), "lengths": lengths}))["To follow your labels"]
-    assert "Click whitening (learns from pairs, 64 bits) is best" in told and "At 256 bits OH reaches .043" in told
+    texts = sentences(ComparisonSnapshot(**{**vars(now), "lengths": lengths}))["To follow your labels"]
+    assert "Click whitening (learns from pairs, 64 bits) is best" in texts and "At 256 bits OH reaches .043" in texts
 
 
 def test_nothing_is_said_before_there_are_numbers():

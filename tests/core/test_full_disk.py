@@ -30,11 +30,11 @@ def on_small_disk(folder: Path, *call: str) -> "subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [(CACHED, TOLD), (TEMPORARY, "4,000,000 bytes of rows need a temporary file (No space left on device)")],
     ids=["cache", "temporary"],
 )
-def test_it_is_said_and_nothing_is_left_behind(code: str, said: str, tmp_path: Path) -> None:
+def test_it_is_said_and_nothing_is_left_behind(code: str, message: str, tmp_path: Path) -> None:
     if shutil.which("unshare") is None or on_small_disk(tmp_path, "true").returncode:
         pytest.skip("this machine lets nobody mount a small disk")
     tried = f"import numpy as np, pathlib, sys\ntry:{code.replace(chr(10), chr(10) + '    ')}\n"
@@ -43,4 +43,4 @@ def test_it_is_said_and_nothing_is_left_behind(code: str, said: str, tmp_path: P
     done = on_small_disk(tmp_path, sys.executable, "-c", tried, str(tmp_path))
     assert done.returncode == 0, (done.returncode, done.stderr)
     first, last = done.stdout.splitlines()
-    assert first.startswith(said) and last == "[]"
+    assert first.startswith(message) and last == "[]"

@@ -6,7 +6,7 @@ from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.runtime.clock import CPU_COLUMNS
 from ohash.streams.dataset import Dataset
-from tests.streams.stream_data import clicks, grouped
+from tests.streams.example_datasets import clicks, grouped
 
 SMALL = {"m": 32, "r": 16, "pairs": 700}
 

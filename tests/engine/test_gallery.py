@@ -66,5 +66,5 @@ def test_what_was_clicked_later_is_relevant_to_an_item():
 def test_the_note_on_ties_counts_items_not_queries(equal, note):
     distances = np.array([0] * equal + [2] * (10 - equal), np.int32)
     one = Neighbours(0, np.arange(10), distances, np.ones(10, bool), 0)
-    said = ties_note(one, 16)
-    assert said.startswith(note) and bool(said) == bool(note)
+    note_text = ties_note(one, 16)
+    assert note_text.startswith(note) and bool(note_text) == bool(note)

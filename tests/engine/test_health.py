@@ -23,7 +23,7 @@ def finished(*given, dataset=None, pairs=3_000, **values):
     return run.snapshot("done")
 
 
-def told(now):
+def advice_on(now):
     return {finding.title: finding.advice for finding in complaints(now)}
 
 
@@ -35,29 +35,29 @@ def remedies(now):
 def test_calm_when_all_is_well(dataset):
     for seed in range(2):
         now = finished(dataset, seed=seed)
-        assert told(now) == {} and health(now) == "healthy"
+        assert advice_on(now) == {} and health(now) == "healthy"
 
 
 def test_steps_that_are_all_capped_ask_for_a_larger_c():
-    said = told(finished("digits", C=1e-5))
-    assert said["updates capped by C"].startswith("raise C above 1e-05")
+    hints = advice_on(finished("digits", C=1e-5))
+    assert hints["updates capped by C"].startswith("raise C above 1e-05")
 
 
 @pytest.mark.slow
 def test_a_default_that_was_measured_is_not_faulted_for_its_short_steps():
     """On Debian's packages mAP and the loss are best with C = 0.1, which caps nearly all steps."""
     now = finished("debian")
-    assert now.numbers["clipped_rate"] > 0.95 and told(now) == {}
-    assert "raise C" in told(finished("debian", kernel="none"))["updates capped by C"]
+    assert now.numbers["clipped_rate"] > 0.95 and advice_on(now) == {}
+    assert "raise C" in advice_on(finished("debian", kernel="none"))["updates capped by C"]
 
 
 def test_noise_for_labels_is_noticed():
     rng = np.random.default_rng(0)
     noise = Dataset.from_arrays(rng.normal(size=(600, 16)).astype(np.float32), labels=rng.integers(0, 4, 600))
     now = finished(noise, dataset=noise)
-    said = told(now)
-    assert "pair-AUC of recent pairs" in said and "are the labels noisy" in said["pair-AUC of recent pairs"]
-    assert "mAP of a random order" in said and health(now) == "ill"
+    hints = advice_on(now)
+    assert "pair-AUC of recent pairs" in hints and "are the labels noisy" in hints["pair-AUC of recent pairs"]
+    assert "mAP of a random order" in hints and health(now) == "ill"
 
 
 def of_two_classes(many, few, apart=4.0):
@@ -70,13 +70,13 @@ def of_two_classes(many, few, apart=4.0):
 
 def test_where_nearly_all_pairs_are_similar_that_is_said_and_nothing_of_noise():
     unbalanced = of_two_classes(394, 6)
-    said = told(finished(unbalanced, dataset=unbalanced, pairs=6_000))
-    assert said["pair-AUC of recent pairs"].endswith("97 % of the pairs are similar, and few say what to keep apart")
-    half = told(finished(unbalanced, dataset=unbalanced, pairs=6_000, similar_share=0.5))
+    hints = advice_on(finished(unbalanced, dataset=unbalanced, pairs=6_000))
+    assert hints["pair-AUC of recent pairs"].endswith("97 % of the pairs are similar, and few say what to keep apart")
+    half = advice_on(finished(unbalanced, dataset=unbalanced, pairs=6_000, similar_share=0.5))
     assert any(
         advice.endswith("98 % of the items are relevant to a query: little to tell apart") for advice in half.values()
     )
-    assert not any("noisy" in advice for advice in (*said.values(), *half.values()))
+    assert not any("noisy" in advice for advice in (*hints.values(), *half.values()))
 
 
 def test_as_many_dissimilar_pairs_as_similar_ones_help_unbalanced_classes():
@@ -84,30 +84,30 @@ def test_as_many_dissimilar_pairs_as_similar_ones_help_unbalanced_classes():
     sick = finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="none")
     offered = next(iter(remedies(sick).values()))
     assert (offered.key, offered.value) == ("similar_share", 0.5)
-    assert told(finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="none", similar_share=0.5)) == {}
+    assert advice_on(finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="none", similar_share=0.5)) == {}
 
 
 def test_unbalanced_classes_that_are_learnt_are_left_in_peace():
     unbalanced = of_two_classes(380, 20)
-    assert told(finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="rbf")) == {}
+    assert advice_on(finished(unbalanced, dataset=unbalanced, pairs=20_000, kernel="rbf")) == {}
 
 
 def test_rings_at_unit_length_rank_like_chance():
-    assert "unit length" in told(finished("rings", normalize=True))["mAP of a random order"]
+    assert "unit length" in advice_on(finished("rings", normalize=True))["mAP of a random order"]
 
 
 def test_a_dead_kernel_is_noticed():
     with pytest.warns(UserWarning, match="dead"):
-        assert told(finished("digits", sigma=0.01))["mean kernel value"] == "set σ to auto"
+        assert advice_on(finished("digits", sigma=0.01))["mean kernel value"] == "set σ to auto"
 
 
 def test_steps_capped_because_sigma_is_wide_ask_for_another_sigma():
     """C = 8 caps none of them, and helps nothing (mAP .73 with either)."""
     sick = finished("digits", sigma=5.0)
-    assert told(sick) == {"updates capped by C": "σ = 5 is wide, so all items look alike: set σ to auto"}
+    assert advice_on(sick) == {"updates capped by C": "σ = 5 is wide, so all items look alike: set σ to auto"}
     offered = remedies(sick)["updates capped by C"]
     mended, longer = finished("digits", **{offered.key: offered.value}), finished("digits", sigma=5.0, C=8.0)
-    assert told(mended) == {}
+    assert advice_on(mended) == {}
     assert mended.numbers["map"] > sick.numbers["map"] + 0.1 > longer.numbers["map"] + 0.05
 
 
@@ -115,22 +115,22 @@ def test_steps_capped_because_anchors_are_few_ask_for_more_of_them():
     """With 4 of them mAP is .39 at the start; C = 1 and 5 leave it below that, and 64 anchors reach .77."""
     sick = finished("digits", m=4, pairs=6_000)
     advice = "4 anchors tell too little apart, and a larger C does not help: use more"
-    assert told(sick)["updates capped by C"] == advice
+    assert advice_on(sick)["updates capped by C"] == advice
     offered = remedies(sick)["updates capped by C"]
     mended, longer = finished("digits", **{offered.key: offered.value}), finished("digits", m=4, C=10.0)
     assert mended.numbers["map"] > longer.numbers["map"] + 0.2
     assert longer.numbers["map"] < longer.numbers["map_start"] + 0.02
-    assert told(finished("digits", m=4, C=1e-4))["updates capped by C"].startswith("raise C")
+    assert advice_on(finished("digits", m=4, C=1e-4))["updates capped by C"].startswith("raise C")
 
 
 def test_a_drift_promises_nothing_of_a_larger_c_where_another_setting_caps_the_steps():
     now = finished("digits", pairs=4_600, drift="redefine", drift_at=4_000, sigma=5.0)
-    assert told(now)["drift"] == "the stream has changed: steps that are capped learn it slowly"
+    assert advice_on(now)["drift"] == "the stream has changed: steps that are capped learn it slowly"
 
 
 def test_one_bit_is_why_its_loss_is_above_the_frozen_models():
-    said = told(finished("fashion", r=1))["cumulative loss"]
-    assert said == "learning costs more than not learning: so few bits tell little apart"
+    hints = advice_on(finished("fashion", r=1))["cumulative loss"]
+    assert hints == "learning costs more than not learning: so few bits tell little apart"
 
 
 def test_nothing_is_said_of_learning_before_there_was_time():
@@ -145,12 +145,12 @@ def test_nothing_is_said_of_learning_before_there_was_time():
 
 def test_a_run_that_ended_early_is_not_called_healthy():
     now = finished("digits", pairs=500)
-    assert told(now) == {} and health(now) == "short", "nobody has judged it"
+    assert advice_on(now) == {} and health(now) == "short", "nobody has judged it"
 
 
 def test_a_score_that_had_no_time_to_rise_is_not_called_healthy():
     now = finished("digits", seed=3, C=0.3, noise=0.1)
-    assert told(now) == {} and health(now) == "short" and health(replace(now, state="running")) == "early"
+    assert advice_on(now) == {} and health(now) == "short" and health(replace(now, state="running")) == "early"
     (score,) = (finding for finding in findings(now) if finding.title == "mAP")
     assert not score.judged, "neither good nor bad yet"
     assert health(finished("blobs", "oh", kernel="rbf", pairs=3_000)) == "healthy", "it rises"
@@ -160,22 +160,22 @@ def test_codes_that_cannot_change_do_not_cost_more_than_the_first():
     rng = np.random.default_rng(0)
     line = Dataset.from_arrays(rng.normal(size=(400, 1)).astype(np.float32), labels=rng.integers(0, 2, 400))
     now = finished(line, dataset=line, kernel="none")
-    assert now.numbers["cum_R"] == now.numbers["cum_R_frozen"] and "cumulative loss" not in told(now)
+    assert now.numbers["cum_R"] == now.numbers["cum_R_frozen"] and "cumulative loss" not in advice_on(now)
 
 
 def test_a_score_that_fell_is_a_finding_however_short_the_run():
     now = finished("digits", pairs=500, noise=0.5)
-    assert told(now) == {"mAP": "it is below its start: 50 % of the answers are wrong"} and health(now) == "look"
-    assert told(replace(now, state="running")) == {}, "it may still rise"
+    assert advice_on(now) == {"mAP": "it is below its start: 50 % of the answers are wrong"} and health(now) == "look"
+    assert advice_on(replace(now, state="running")) == {}, "it may still rise"
 
 
 @pytest.mark.slow
 def test_a_small_gain_counts_if_the_same_queries_gained_it():
     now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     change = now.numbers["map"] - now.numbers["map_start"]
-    assert now.numbers["map_change_error"] < change < now.numbers["map_error"] and told(now) == {}
-    (said,) = (finding.value for finding in findings(now) if finding.title == "mAP")
-    assert said.endswith(f" now: {change:+.3f} ± {now.numbers['map_change_error']:.3f}"), "what it is judged by"
+    assert now.numbers["map_change_error"] < change < now.numbers["map_error"] and advice_on(now) == {}
+    (hints,) = (finding.value for finding in findings(now) if finding.title == "mAP")
+    assert hints.endswith(f" now: {change:+.3f} ± {now.numbers['map_change_error']:.3f}"), "what it is judged by"
 
 
 def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
@@ -199,7 +199,7 @@ def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
         (0.03, flat + 0.1, True),
     ):
         changed = {"cum_R": now.numbers["cum_R_frozen"] * (1 + more), "map": score}
-        assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, **changed}))) is seen
+        assert ("cumulative loss" in advice_on(replace(now, numbers={**now.numbers, **changed}))) is seen
 
 
 @pytest.mark.parametrize(("value", "named"), [(0.0, "what is zero"), (1.0, "missing ones?")])
@@ -209,10 +209,10 @@ def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(val
     X[rng.random(400) < 0.9] = value
     filled = Dataset.from_arrays(X, labels=labels)
     now = finished(filled, dataset=filled, r=16, kernel="none")
-    said = told(now)
-    assert said["items with one vector"].endswith(named)
-    assert said["ties"].endswith("since they have one vector") and remedies(now) == {}
-    assert said["mAP of a random order"] == "codes rank like chance: too many items have one vector"
+    hints = advice_on(now)
+    assert hints["items with one vector"].endswith(named)
+    assert hints["ties"].endswith("since they have one vector") and remedies(now) == {}
+    assert hints["mAP of a random order"] == "codes rank like chance: too many items have one vector"
     (shown,) = (one.value for one in complaints(now) if one.title == "items with one vector")
     assert ("zero" in shown) == (value == 0)
 
@@ -220,8 +220,8 @@ def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(val
 def test_a_few_items_with_one_vector_are_left_in_peace_and_no_cause_of_ties():
     now = finished("fashion", pairs=300)
     tied = {**now.numbers, "map_low": 0.3, "map_high": 0.8, "same_vector": 0.04, "zero_vectors": 0.04}
-    assert told(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one"
-    assert "items with one vector" not in told(replace(now, numbers=tied))
+    assert advice_on(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one"
+    assert "items with one vector" not in advice_on(replace(now, numbers=tied))
 
 
 @pytest.mark.filterwarnings("ignore:the mean kernel value")
@@ -250,31 +250,31 @@ def test_auto_is_not_offered_where_it_is_in_force():
 
 
 def test_no_finding_asks_for_what_is_so_already():
-    rings = told(finished("rings", normalize=True, pairs=6_000))
+    rings = advice_on(finished("rings", normalize=True, pairs=6_000))
     assert rings["mAP of a random order"] == "codes rank like chance: switch unit length off"
     assert rings["mAP"].endswith("codes rank like chance"), "which no β, C or σ changes"
-    flat = told(finished("rings", normalize=True, kernel="none", pairs=6_000))
+    flat = advice_on(finished("rings", normalize=True, kernel="none", pairs=6_000))
     assert flat["mAP of a random order"] == "codes rank like chance: try a kernel, or switch unit length off"
     assert flat["mAP"].endswith("codes rank like chance")
-    moved = told(finished("digits", pairs=6_000, drift="rotate", drift_at=5_000))
+    moved = advice_on(finished("digits", pairs=6_000, drift="rotate", drift_at=5_000))
     assert "centre" not in moved["bits that are the same in all codes"], "they are centred"
     assert moved["mAP"] == "it is below its start: the stream has changed"
 
 
 def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
     timid = finished("digits", C=1e-5, pairs=6_000)
-    assert told(timid)["mAP"] == "it has not risen beyond its uncertainty: its steps are capped by C"
+    assert advice_on(timid)["mAP"] == "it has not risen beyond its uncertainty: its steps are capped by C"
     assert [remedy.key for remedy in remedies(timid).values()] == ["C"]
     risen = finished("fashion", r=4, pairs=6_000)
     short = replace(risen, numbers={**risen.numbers, "map": risen.numbers["map_start"]})
-    assert told(short)["mAP"] == "it has not risen beyond its uncertainty: so few bits tell little apart"
+    assert advice_on(short)["mAP"] == "it has not risen beyond its uncertainty: so few bits tell little apart"
     assert [remedy.key for remedy in remedies(short).values()] == ["r"]
 
 
 def test_what_is_known_of_the_noise_is_not_asked():
-    said = told(finished("fashion", noise=0.4, pairs=6_000))
-    assert said["pair-AUC of recent pairs"].endswith("told apart: 40 % of the answers are wrong")
-    assert not any("noisy" in advice for advice in said.values())
+    hints = advice_on(finished("fashion", noise=0.4, pairs=6_000))
+    assert hints["pair-AUC of recent pairs"].endswith("told apart: 40 % of the answers are wrong")
+    assert not any("noisy" in advice for advice in hints.values())
 
 
 def test_a_change_that_rounds_to_nothing_is_not_negative():
@@ -289,7 +289,7 @@ def test_a_change_that_rounds_to_nothing_is_not_negative():
 @pytest.mark.parametrize("dataset", ["digits", "fashion", "moons", "rings", "blobs2d", "blobs"])
 def test_fifty_healthy_runs_are_left_in_peace(dataset):
     for seed in range(9):
-        assert told(finished(dataset, seed=seed)) == {}
+        assert advice_on(finished(dataset, seed=seed)) == {}
 
 
 @pytest.mark.parametrize(
@@ -309,13 +309,13 @@ def test_fifty_healthy_runs_are_left_in_peace(dataset):
 )
 def test_the_remedy_of_a_finding_ends_it(dataset, sick, title):
     remedy = remedies(finished(dataset, **sick))[title]
-    assert title not in told(finished(dataset, **{**sick, remedy.key: remedy.value}))
+    assert title not in advice_on(finished(dataset, **{**sick, remedy.key: remedy.value}))
 
 
 @pytest.mark.filterwarnings("ignore:the mean kernel value")
 def test_the_remedy_of_a_dead_kernel_is_auto():
     remedy = remedies(finished("digits", sigma=0.01))["mean kernel value"]
-    assert "mean kernel value" not in told(finished("digits", **{remedy.key: remedy.value}))
+    assert "mean kernel value" not in advice_on(finished("digits", **{remedy.key: remedy.value}))
 
 
 def test_drift_is_dated_and_forgotten_once_learnt():
@@ -337,20 +337,20 @@ def test_a_lucky_stretch_of_a_stream_that_stays_the_same_is_no_drift():
     vectors = of_two_classes(200, 200, apart=2.0)
     now = finished(vectors, dataset=vectors, pairs=6_000, kernel="none")
     assert now.alarms["page_hinkley_R"] and loss_per_pair(now, 5_000, 6_000) > 1.25 * loss_per_pair(now, 971, 1_971)
-    assert told(now) == {}
+    assert advice_on(now) == {}
 
 
 @pytest.mark.parametrize(("dataset", "seeds"), first([("fashion", 1), ("digits", 3)], 1))
 def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset, seeds):
     moving = {"drift": "rotate", "drift_at": 4_000}
     now = finished(dataset, pairs=7_000, **moving)
-    said, remedy = told(now), remedies(now)["drift"]
-    assert (remedy.key, remedy.value) == ("center", "ema") and "a mean that forgets" in said["drift"]
-    assert said["bits that are the same in all codes"].endswith("since the mean of the vectors has changed")
+    hints, remedy = advice_on(now), remedies(now)["drift"]
+    assert (remedy.key, remedy.value) == ("center", "ema") and "a mean that forgets" in hints["drift"]
+    assert hints["bits that are the same in all codes"].endswith("since the mean of the vectors has changed")
     mended = finished(dataset, pairs=7_000, **moving, center="ema")
-    assert "bits that are the same in all codes" not in told(mended)
+    assert "bits that are the same in all codes" not in advice_on(mended)
     assert loss_per_pair(mended, 5_000, 7_000) < 0.6 * loss_per_pair(now, 5_000, 7_000)
-    assert told(mended)["mAP"] == "it is below its start: the stream has changed"
+    assert advice_on(mended)["mAP"] == "it is below its start: the stream has changed"
     gains = [mended.numbers["map"] - now.numbers["map"]]
     for seed in range(1, seeds):  # rounding alone moves the gain of one seed by .02
         both = (finished(dataset, pairs=7_000, seed=seed, **moving, **more) for more in ({}, {"center": "ema"}))
@@ -362,7 +362,7 @@ def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset, see
 def test_a_mean_that_has_moved_is_noticed_in_a_stream_that_nobody_moved_on_purpose():
     """The clicks of one's own data change, too: constant bits give it away."""
     now = finished("digits", pairs=4_600, drift="redefine", drift_at=4_000)
-    assert "no setting does" in told(now)["drift"]
+    assert "no setting does" in advice_on(now)["drift"]
     constant = np.where(np.arange(now.bit_ones.size) < 0.2 * now.bit_ones.size, 1.0, 0.5)
     assert remedies(replace(now, bit_ones=constant))["drift"].key == "center"
 
@@ -376,8 +376,8 @@ def test_where_the_distance_is_the_truth_a_loss_above_the_frozen_models_asks_for
     run = partial(finished, vectors, dataset=vectors, pairs=20_000, seed=seed, kernel="none")
     now = run()
     remedy = remedies(now)["cumulative loss"]
-    assert "a smaller C costs less" in told(now)["cumulative loss"] and remedy.key == "C"
-    assert "cumulative loss" not in told(run(C=remedy.value))
+    assert "a smaller C costs less" in advice_on(now)["cumulative loss"] and remedy.key == "C"
+    assert "cumulative loss" not in advice_on(run(C=remedy.value))
     risen = {**now.numbers, "map": now.numbers["map"] + 0.2}
     assert "cumulative loss" not in remedies(replace(now, numbers=risen)), "long steps have served the score"
 
@@ -385,7 +385,7 @@ def test_where_the_distance_is_the_truth_a_loss_above_the_frozen_models_asks_for
 def test_a_stream_that_changed_is_learnt_again_sooner_with_a_larger_c_if_steps_are_capped():
     moving = {"drift": "redefine", "drift_at": 4_000, "C": 1e-3}
     now = finished("digits", pairs=4_600, **moving)
-    assert told(now)["drift"] == "the stream has changed: with a larger C it takes fewer pairs to learn it"
+    assert advice_on(now)["drift"] == "the stream has changed: with a larger C it takes fewer pairs to learn it"
     remedy = remedies(now)["updates capped by C"]
     slow, fast = (
         finished("digits", pairs=7_000, **moving, changes=changes)
@@ -416,7 +416,7 @@ def test_noisy_pairs_are_not_called_healthy():
 )
 def test_a_run_that_gained_nothing_is_not_called_healthy(dataset, sick, words):
     now = finished(dataset, pairs=10_000, **sick)
-    assert any(words in advice for advice in told(now).values()) and health(now) != "healthy"
+    assert any(words in advice for advice in advice_on(now).values()) and health(now) != "healthy"
 
 
 def test_one_button_per_setting_and_only_that_of_the_cause():

@@ -25,8 +25,8 @@ def test_what_is_done_with_pairs(method, before, after):
     run = Run(params)
     while run.t < 300 or run.evaluating:
         run.step(300 - run.t or 1)
-    told = headline(run.snapshot("running"), params, "running")
-    assert told.startswith(after) and "agreement with labels" in told
+    sentence = headline(run.snapshot("running"), params, "running")
+    assert sentence.startswith(after) and "agreement with labels" in sentence
 
 
 @pytest.mark.parametrize(("kind", "judged"), [("clicks", False), ("pairs", False), ("labels", True)])

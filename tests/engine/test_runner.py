@@ -11,8 +11,8 @@ from ohash.engine.live.pace import LARGEST_CHUNK
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import MAX_CHANGES
 from ohash.engine.run import Run
-from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import assert_same, finish, small, straight
+from tests.engine.wait import PATIENCE, settled, until
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 

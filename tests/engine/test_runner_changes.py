@@ -7,8 +7,8 @@ import pytest
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import MAX_CHANGES, Change
 from ohash.engine.run import Run
-from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import assert_same, small, straight
+from tests.engine.wait import PATIENCE, settled, until
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 

@@ -9,8 +9,8 @@ import pytest
 from ohash.engine.live import runner as runner_module
 from ohash.engine.live.runner import Runner
 from ohash.engine.run import Run
-from tests.engine.patience import PATIENCE, SOON, until
 from tests.engine.runs import small
+from tests.engine.wait import PATIENCE, SOON, until
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 

@@ -8,8 +8,8 @@ import pytest
 from ohash.engine.live import runner as runner_module
 from ohash.engine.live.pace import FIRST_RATE, accelerated_pairs, pairs_per_second
 from ohash.engine.live.runner import Runner
-from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import small
+from tests.engine.wait import PATIENCE, settled, until
 from tests.selection import first
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")

@@ -12,8 +12,8 @@ from ohash.engine.live.runner import Runner
 from ohash.engine.params import from_json
 from ohash.runtime import kernel_cache
 from ohash.runtime.worker import WorkerDiedError
-from tests.engine.patience import PATIENCE, until
 from tests.engine.runs import small
+from tests.engine.wait import PATIENCE, until
 
 
 class Hired:

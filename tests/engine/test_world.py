@@ -13,7 +13,7 @@ from ohash.engine.run import Run
 from ohash.engine.world import World, world_of
 from ohash.streams.dataset import Dataset
 from tests.engine.runs import assert_same, finish, own_data, small, straight
-from tests.streams.stream_data import clicks, grouped
+from tests.streams.example_datasets import clicks, grouped
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 

@@ -80,10 +80,10 @@ def test_a_page_of_several_models_says_that_the_engine_has_another_distance(tmp_
     assert "models" not in (tmp_path / f"{target}.md").read_text()
 
 
-@pytest.mark.parametrize(("key", "said"), [("mmoh", True), ("oh", False)])
-def test_the_command_says_so_too(tmp_path, capsys, key, said):
+@pytest.mark.parametrize(("key", "warned"), [("mmoh", True), ("oh", False)])
+def test_the_command_says_so_too(tmp_path, capsys, key, warned):
     assert exported(tmp_path, key, "--export", "pgvector")[0] == 0
-    assert ("the engines rank by the sum over the models" in capsys.readouterr().out) == said
+    assert ("the engines rank by the sum over the models" in capsys.readouterr().out) == warned
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -137,8 +137,8 @@ def test_a_model_that_was_never_trained_is_refused_with_the_command_that_trains_
     out = tmp_path / "out"
     files = [str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(out)]
     assert main(["index", *files, *options]) == 2
-    said = capsys.readouterr().err
-    assert f"ohash run --features x.npy --method {key} --out trained/" in said and "start(d)" not in said
+    warned = capsys.readouterr().err
+    assert f"ohash run --features x.npy --method {key} --out trained/" in warned and "start(d)" not in warned
     assert not out.exists()
 
 

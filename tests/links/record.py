@@ -25,8 +25,8 @@ import llvmlite.binding as llvm
 import scipy.linalg  # noqa: F401 (loads its BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from tests.links import reading
-from tests.links.plain import differences, plain
+from tests.links import page_results
+from tests.links.json_values import differences, plain
 from tests.links.ten_links import TEN, Link
 
 FILE = Path(__file__).with_name("recorded.json.gz")
@@ -57,14 +57,14 @@ def recorded() -> dict[str, Any]:
 def computed(link: Link) -> dict[str, Any]:
     """Numbers and texts of a link as JSON would bring them back, on one thread and away from anybody's data."""
     with _alone(), threadpool_limits(1, user_api="blas"):
-        read = reading.PAGES[link.page](link.address)
+        read = page_results.PAGES[link.page](link.address)
     return {part: json.loads(json.dumps(plain(getattr(read, part)))) for part in PARTS}
 
 
 def compared(link: Link, known: dict[str, Any], found: dict[str, Any], *, exact: bool, part: str) -> list[str]:
     """What has changed in the numbers or the texts of a link, first things first."""
     apart = differences(known[part][link.name], found[part], exact=exact, path=(part,))
-    return [f"{link.name} ({link.address[:100]}): {told}" for told in apart]
+    return [f"{link.name} ({link.address[:100]}): {line}" for line in apart]
 
 
 def main() -> int:
@@ -86,14 +86,14 @@ def main() -> int:
     exact = machine() == known["machine"]
     wanted = ("numbers",) if options.texts else PARTS
     apart = [
-        told
+        line
         for link in TEN
         for part in wanted
-        for told in compared(link, known, results[link.name], exact=exact, part=part)
+        for line in compared(link, known, results[link.name], exact=exact, part=part)
     ]
     print("compared", "bit for bit" if exact else f"as far as another machine can agree: {machine()}")
-    for told in apart[:50]:
-        print(told)
+    for line in apart[:50]:
+        print(line)
     print(f"{len(apart)} differences")
     if options.texts and not apart and exact:
         _write({**known, "texts": {name: one["texts"] for name, one in results.items()}})
@@ -123,8 +123,8 @@ def _cpu() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    named = [said[name] for name in ("model name", "CPU implementer", "CPU variant", "CPU part") if name in said]
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    named = [fields[name] for name in ("model name", "CPU implementer", "CPU variant", "CPU part") if name in fields]
     return " ".join([*(named or [platform.processor()]), llvm.get_host_cpu_name()])
 
 

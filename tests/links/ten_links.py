@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Link(NamedTuple):
-    """An address with the page that reads it; `page` is the name of a function of `tests.links.reading`."""
+    """An address with the page that reads it; `page` is the name of a function of `tests.links.page_results`."""
 
     name: str
     page: str

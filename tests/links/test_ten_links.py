@@ -12,7 +12,7 @@ import math
 
 import pytest
 
-from tests.links.plain import differences
+from tests.links.json_values import differences
 from tests.links.record import FILE, PARTS, compared, computed, machine, recorded
 from tests.links.ten_links import TEN, Link
 
@@ -25,7 +25,7 @@ QUICK, *LONG = TEN  # a number that a run gains shows in the first at once
 def test_a_link_shows_what_it_showed(link: Link) -> None:
     known, now = recorded(), computed(link)
     exact = machine() == known["machine"]
-    apart = [told for part in PARTS for told in compared(link, known, now, exact=exact, part=part)]
+    apart = [line for part in PARTS for line in compared(link, known, now, exact=exact, part=part)]
     assert not apart, "\n".join([f"{len(apart)} differences", *apart[:10]])
 
 
@@ -42,17 +42,17 @@ def test_one_unit_in_the_last_place_is_found_and_named() -> None:
     other = copy.deepcopy(known)
     assert not list(differences(known, other, exact=True))
     other["numbers"]["map"] = math.nextafter(known["numbers"]["map"], 1.0)
-    (told,) = differences(known, other, exact=True)
-    assert told.startswith("numbers / map: recorded 0.")
+    (line,) = differences(known, other, exact=True)
+    assert line.startswith("numbers / map: recorded 0.")
     assert not list(differences(known, other, exact=False)), "elsewhere that is near enough"
 
 
 def test_elsewhere_a_score_may_be_near_and_a_key_a_shape_or_a_count_may_not_differ() -> None:
-    known = {"map": 0.5, "cum_R": 10.0, "t": 300, "codes": [1], "link": "r=32", "said": "mAP 0.500", "c": [1.0, 2.0]}
+    known = {"map": 0.5, "cum_R": 10.0, "t": 300, "codes": [1], "link": "r=32", "words": "mAP 0.500", "c": [1.0, 2.0]}
 
     def apart(**changed: object) -> bool:
         return bool(list(differences(known, {**known, **changed}, exact=False)))
 
     assert not apart(map=0.52) and apart(map=0.54) and apart(map=math.nan)
-    assert not apart(cum_R=11.0) and not apart(codes=[2]) and not apart(said="mAP 0.510")
+    assert not apart(cum_R=11.0) and not apart(codes=[2]) and not apart(words="mAP 0.510")
     assert apart(t=301) and apart(link="r=33") and apart(c=[1.0]) and apart(more=1)

@@ -15,7 +15,7 @@ from ohash.models import contract, registry
 from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
 from ohash.models.online.passive_aggressive import PassiveAggressive
 from tests.core.reference import random_stream
-from tests.models.method_keys import give_keys, only
+from tests.models.parametrize import for_methods, parametrize_keys
 
 SPECS = registry.hashers()
 D, R = 12, 11
@@ -29,7 +29,7 @@ SLOW = ("fasthash", "adapthash", "lego", "mihash", "mlh", "unifdiag")
 
 
 def pytest_generate_tests(metafunc):
-    give_keys(metafunc, SPECS, SLOW)
+    parametrize_keys(metafunc, SPECS, SLOW)
 
 
 def build(key, **options):
@@ -130,7 +130,7 @@ def test_it_follows_the_protocol(key):
     assert SPECS[key].hamming or SPECS[key].asymmetric, "codes must be compared somehow"
 
 
-@only(lambda spec: spec.asymmetric)
+@for_methods(lambda spec: spec.asymmetric)
 def test_own_distances(key):
     model = teach(key, build(key))
     before, stored = bits(model), model.quantise(X)
@@ -228,7 +228,7 @@ def test_linear_learners_start_from_a_given_W(key, d):
         model.encode(X[:, : d - 1])
 
 
-@only(lambda spec: issubclass(spec.hasher, PassiveAggressive))
+@for_methods(lambda spec: issubclass(spec.hasher, PassiveAggressive))
 @pytest.mark.parametrize("center", ["none", "frozen"])
 def test_passive_learners_stay_where_there_is_no_loss(key, center):
     """R = 0 implies tau = 0 and a W that is bit for bit the same; R > 0 moves some model."""

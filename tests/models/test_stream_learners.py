@@ -8,7 +8,7 @@ import pytest
 import ohash
 from ohash.evaluation.code_table import CodeTable
 from ohash.models import registry
-from tests.models.method_keys import give_keys, only
+from tests.models.parametrize import for_methods, parametrize_keys
 
 KEYS = (
     "mihash", "hcoh", "sketch_hash", "mlh", "hmoh", "oecc", "adapthash", "bsodh", "okh_style", "lego", "ssbc",
@@ -28,7 +28,7 @@ SLOW = ("adapthash", "lego", "mihash", "mlh", "unifdiag")  # kernels that take s
 
 
 def pytest_generate_tests(metafunc):
-    give_keys(metafunc, KEYS, SLOW)
+    parametrize_keys(metafunc, KEYS, SLOW)
 
 
 def build(key, **options):
@@ -97,7 +97,7 @@ def teach_columns(key, model):
         model.learn_points(X[:, :4], [0], Y[:1])
 
 
-@only(lambda spec: spec.supervision == "labels")
+@for_methods(lambda spec: spec.supervision == "labels")
 def test_labels_are_checked_and_flags_are_learnt(key):
     model = build(key)
     gap = np.ma.masked_array(Y[:5], np.arange(5) == 2)
@@ -114,7 +114,7 @@ def test_labels_are_checked_and_flags_are_learnt(key):
         teach(whole, 0, 5)
 
 
-@only(lambda spec: spec.linear)
+@for_methods(lambda spec: spec.linear)
 def test_a_code_table_follows_by_columns(key):
     model = build(key, dtype="float64")
     table = CodeTable(model, X.astype(np.float64))

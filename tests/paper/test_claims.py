@@ -23,7 +23,7 @@ from ohash.store.store import Store
 from ohash.streams import registry
 from ohash.streams.data_split import split
 from ohash.streams.pairs import make_stream
-from tests.paper.told import Told, claim
+from tests.paper.fake_measurements import FakeMeasurements, claim
 
 
 def test_every_claim_names_its_figures_place_and_test():
@@ -45,7 +45,7 @@ def test_nothing_run_is_nothing_told():
 
 def verdict(key, values, kind="labels"):
     setting = next(one for one in data.EMBEDDED if one.kind == kind)
-    return judge_claim(claim(key), Told(values), [setting]).verdict
+    return judge_claim(claim(key), FakeMeasurements(values), [setting]).verdict
 
 
 def by_beta(values):
@@ -67,7 +67,7 @@ def test_beta():
 
 def finding(key, values, kind="labels"):
     setting = next(one for one in data.EMBEDDED if one.kind == kind)
-    return judge_claim(claim(key), Told(values), [setting])
+    return judge_claim(claim(key), FakeMeasurements(values), [setting])
 
 
 def test_a_beta_of_six_tenths_is_shown_where_it_is_better_and_does_not_decide():
@@ -104,10 +104,10 @@ def test_the_longer_the_code_the_clearer_mmoh_leads():
 def test_mmoh_at_equal_bits_is_shown_with_the_claims_that_it_wins():
     table = {("8", method, r): 0.6 for method in ("ksh", "fasthash") for r in (32, 64, 128)}
     table |= {("8", "mmoh", r): 0.7 for r in (32, 64, 128)} | {("8", "ksh", 128): 0.8, ("8", "mmoh", 128): 0.9}
-    told = Told(table)
-    told.profile = replace(told.profile, bits=(32, 64, 128))
+    measurements = FakeMeasurements(table)
+    measurements.profile = replace(measurements.profile, bits=(32, 64, 128))
     setting = next(one for one in data.EMBEDDED if one.kind == "metric")
-    judged = judge_claim(claim("ksh-metric"), told, [setting])
+    judged = judge_claim(claim("ksh-metric"), measurements, [setting])
     (beside,) = (part for part in judged.parts if not part.decisive)
     assert judged.verdict == "holds" and beside.what == "equal bits: MMOH of 4 × 32 minus KSH of 128"
     assert beside.verdict == "does not hold" and beside.effect.value == pytest.approx(-0.1, abs=0.02)
@@ -150,7 +150,7 @@ def test_a_long_stream_is_judged_on_several_and_one_lucky_one_proves_nothing():
 
 def test_the_features_a_method_was_made_for_decide_and_the_others_are_shown_beside():
     table = {("8", "oh", 64): 0.43, ("8", "itq", 64): 0.58, ("8", "itq@rbf", 64): 0.36, ("8", "oh@none", 64): 0.4}
-    finding = judge_claim(claim("itq"), Told(table), [data.EMBEDDED[0]])
+    finding = judge_claim(claim("itq"), FakeMeasurements(table), [data.EMBEDDED[0]])
     assert finding.verdict == "does not hold" and finding.held_text == ""
     decisive, on_rbf, without = finding.parts
     assert (decisive.verdict, on_rbf.verdict, without.verdict) == ("does not hold", "holds", "does not hold")
@@ -180,7 +180,7 @@ def test_many_comparisons_ask_for_more():
 
 @pytest.mark.slow
 def test_theorems_fail_as_printed_and_hold_as_corrected():
-    findings = {one.key: judge_claim(one, Told({})) for one in CLAIMS if not one.figures}
+    findings = {one.key: judge_claim(one, FakeMeasurements({})) for one in CLAIMS if not one.figures}
     assert findings["theorem-2-printed"].verdict == findings["theorem-3-printed"].verdict == "does not hold"
     assert findings["theorem-2"].verdict == findings["theorem-3"].verdict == "holds"
     assert findings["suits-pair"].verdict == "does not hold", "most updates do not reach zero loss"
@@ -253,7 +253,7 @@ def test_new_queries_are_of_classes_that_had_not_arrived():
 
 def test_held_is_counted_by_dataset():
     always = replace(claim("kernel"), judge=lambda measured, setting: [Part(setting.title, "", None, "holds")])
-    judged = judge_claim(always, Told({}), data.EMBEDDED)
+    judged = judge_claim(always, FakeMeasurements({}), data.EMBEDDED)
     assert judged.held_text == "holds on 4 of 4" and judged.verdict == "holds"
 
 

@@ -14,7 +14,7 @@ from ohash.paper.measurements import Measurements
 from ohash.paper.protocol import FULL, QUICK, Omission
 from ohash.store.store import Store
 from ohash.streams import registry
-from tests.paper.told import Told, claim
+from tests.paper.fake_measurements import FakeMeasurements, claim
 
 
 @pytest.mark.parametrize("profile", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)], ids=lambda one: one.key)
@@ -83,9 +83,11 @@ def test_batch_methods_have_the_parameters_of_their_cards_and_the_text_says_whic
         for key in keys:
             for cell in FIGURES[key].sweep(profile, data.EMBEDDED, (method,)).cells:
                 assert replace(cell.params.model, r=card.r, seed=card.seed) == card
-    said = figures.describe_batch_methods()
-    assert "KSH learns from 1,000 points in up to 500 iterations" in said and "50 trees of depth 4" in said
-    assert said in FIGURES["8"].ours
+    description = figures.describe_batch_methods()
+    assert (
+        "KSH learns from 1,000 points in up to 500 iterations" in description and "50 trees of depth 4" in description
+    )
+    assert description in FIGURES["8"].ours
 
 
 def test_a_figure_without_data_has_nothing_to_run():
@@ -105,13 +107,13 @@ def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
     )
     cells = [(cell.params.method, cell.params.model.r) for cell in FIGURES["6"].sweep(less).cells]
     assert ("ssbc", 64) in cells and ("ssbc", 128) not in cells and ("sketch_hash", 32) in cells
-    told = {("6", "mmoh", r): 0.6 for r in FULL.bits} | {("6", "ssbc", r): 0.5 for r in (16, 64)}
-    measured = Told(told)
+    scores = {("6", "mmoh", r): 0.6 for r in FULL.bits} | {("6", "ssbc", r): 0.5 for r in (16, 64)}
+    measured = FakeMeasurements(scores)
     measured.profile = replace(less, seeds=3)
     parts = list(method_claims._versus("6", "mmoh", "ssbc")(measured, data.EMBEDDED[3]))
     assert [part.what for part in parts if part.decisive] == ["r = 16", "r = 64"]
-    told = {("6", method, r): 0.5 for method in figures.ONLINE for r in (64, 128)} | {("6", "mmoh", 64): 0.7}
-    measured.told = told | {("6", "mmoh", 128): 0.7}
+    scores = {("6", method, r): 0.5 for method in figures.ONLINE for r in (64, 128)} | {("6", "mmoh", 64): 0.7}
+    measured.scores = scores | {("6", "mmoh", 128): 0.7}
     parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
     assert [(part.decisive, "not run" in part.what) for part in parts[:2]] == [(True, False), (False, True)]
     measured.profile = replace(measured.profile, left_out=(*less.left_out, Omission("mlh", "slow", bits=(128,))))

@@ -98,20 +98,20 @@ def test_own_points_are_drawn_over_the_recorded_ones(run_store, recording, tmp_p
     assert both.arrays(seed) is not both.arrays(old), "of one key, but two runs"
 
 
-@pytest.mark.parametrize(("gap", "told"), [
+@pytest.mark.parametrize(("gap", "expected"), [
     (0.009, "Yours agree with the recording: no mAP differs by more than 0.01."),
     (0.032, "more than 0.01 mAP, none by more than another seed may change. In float32, rounding on another machine "
             "can send a run along another way. On average yours are 0.008 higher."),
     (-0.032, "On average yours are 0.008 lower."),
     (0.1, "1 of yours differs from the recording by more than 0.01 mAP, and by more than another seed may change."),
 ])  # fmt: skip
-def test_only_a_difference_that_no_seed_explains_is_beyond_noise(run_store, recording, gap, told):
+def test_only_a_difference_that_no_seed_explains_is_beyond_noise(run_store, recording, gap, expected):
     key, rows = next(iter(recording._rows)), dict(recording._rows)
     values = json.loads(rows[key]["values"])
     values["scores/test"]["map"] -= gap
     rows[key] = {**rows[key], "values": json.dumps(values)}
     origins = sources(Measurements(run_store, TINY, Recording(recording.made, rows)), [FIGURES["3"]])
-    assert origins.text.endswith(told) and origins.beyond_noise == (abs(gap) > few_seeds_margin(1))
+    assert origins.text.endswith(expected) and origins.beyond_noise == (abs(gap) > few_seeds_margin(1))
     assert len(origins.differing) == (abs(gap) > 0.01)
 
 
@@ -158,8 +158,8 @@ def test_a_cell_keeps_its_commit_and_old_ones_stay_without(run_store, recording,
     assert [both.commit(name) for name in (key, *others)] == ["abc123", "", "", ""]
     assert all({**old[name], "commit": None} == both._rows[name] for name in others), "they stay as they are"
     assert "3 commits from first to abc123; which experiment is of which is known for 1 of 4)" in both.text
-    told = figure_commits(Measurements(Store(tmp_path / "empty"), TINY, both), FIGURES["3"])
-    assert told == "3 at an unknown commit; 1 at commit abc123"
+    expected = figure_commits(Measurements(Store(tmp_path / "empty"), TINY, both), FIGURES["3"])
+    assert expected == "3 at an unknown commit; 1 at commit abc123"
     whole = Recording(both.made, {name: {**row, "commit": "abc123"} for name, row in both._rows.items()})
     assert "3 commits from first to abc123; each experiment has its own)" in whole.text
     (origins,) = sources(differing(run_store, both, [key]), [FIGURES["3"]]).differing
@@ -201,20 +201,20 @@ def test_the_terminal_says_what_was_recorded_and_where_own_runs_differ(run_store
     monkeypatch.setitem(PROFILES, "quick", TINY)
     command = ["paper", "3", "--only-report", "--recorded", "--store"]
 
-    def said(known, store):
+    def text_of(known, store):
         monkeypatch.setattr(cli, "read_recording", lambda: known)
         assert main([*command, str(store.folder)]) == 0
         return " ".join(capsys.readouterr().out.split())
 
     nowhere = Store(run_store.folder / "empty")
-    text = said(recording, nowhere)
+    text = text_of(recording, nowhere)
     assert f"No experiment was run here: all 4 were {recording.text}" in text and "4 of 4 cells (4 recorded)" in text
     part = Recording(recording.made, recording._rows)
-    text = said(part, run_store)
+    text = text_of(part, run_store)
     assert "4 experiments were run here" in text and "Yours agree with the recording" in text
     assert "4 of 4 cells (4 run here)" in text
     key = next(iter(recording._rows))
-    text = said(differing(run_store, recording, [key]).recording, run_store)
+    text = text_of(differing(run_store, recording, [key]).recording, run_store)
     assert "1 of yours differs from the recording by more than 0.01 mAP" in text
     assert re.search(r"figure 3, MMOH at \d on digits, seed 0: 0\.\d+ here, 1\.\d+ recorded", text)
 

@@ -20,7 +20,7 @@ from ohash.plots.paper_report import report
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from tests.paper.told import claim
+from tests.paper.fake_measurements import claim
 
 
 @pytest.mark.slow
@@ -112,8 +112,8 @@ def test_the_cost_is_told_figure_by_figure(monkeypatch, tmp_path, capsys):
     tiny = replace(QUICK, key="tiny", title="Tiny", pairs=200)
     monkeypatch.setitem(PROFILES, "quick", tiny)
     assert main(["paper", "2", "4", "--estimate", "--store", str(tmp_path), "--workers", "2"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("Figure 2: 9 of 9 cells are left: about") and "on 2 cores" in told[0]
-    assert told[1].startswith("Figure 4: 6 of 6"), "β = 0.4 at C = 0.1 is a cell of both"
-    assert told[2].startswith("Tiny: 15 of 15")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("Figure 2: 9 of 9 cells are left: about") and "on 2 cores" in printed[0]
+    assert printed[1].startswith("Figure 4: 6 of 6"), "β = 0.4 at C = 0.1 is a cell of both"
+    assert printed[2].startswith("Tiny: 15 of 15")
     assert Store(tmp_path).done() == set()

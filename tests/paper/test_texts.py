@@ -24,7 +24,7 @@ from ohash.plots.renderers.plotly import NARROWEST
 from ohash.plots.renderers.plotly import figure as figure_of
 from ohash.store.store import Store
 from ohash.streams import registry
-from tests.paper.told import Told, claim
+from tests.paper.fake_measurements import FakeMeasurements, claim
 
 
 def test_every_embedded_data_set_is_in_a_figure_and_the_report_says_which_no_claim_is_judged_on(tmp_path):
@@ -44,8 +44,10 @@ def test_every_embedded_data_set_is_in_a_figure_and_the_report_says_which_no_cla
 
 
 def test_no_claim_is_judged_on_data_that_stand_for_none_of_the_papers():
-    told = Told({("kernel", "oh", kernel): value for kernel, value in (("rbf", 0.6), ("none", 0.5))})
-    finding = judge_claim(claim("kernel"), told, (*data.EMBEDDED, *data.TEXTS))
+    measurements = FakeMeasurements(
+        {("kernel", "oh", kernel): value for kernel, value in (("rbf", 0.6), ("none", 0.5))}
+    )
+    finding = judge_claim(claim("kernel"), measurements, (*data.EMBEDDED, *data.TEXTS))
     assert {part.setting for part in finding.parts} == {one.title for one in data.EMBEDDED}
     assert {one.kind for one in data.TEXTS}.isdisjoint({kind for one in CLAIMS for kind in one.kinds})
 

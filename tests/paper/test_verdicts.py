@@ -31,7 +31,7 @@ from ohash.paper.verdicts import (
     within,
 )
 from ohash.plots.paper_report import claims_html
-from tests.paper.told import Told, claim
+from tests.paper.fake_measurements import FakeMeasurements, claim
 
 numbers = st.floats(-1, 1)
 effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))
@@ -114,7 +114,7 @@ def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expe
         counts[at - 1], counts[at] = 100 * below_cap, 100 * (1 - below_cap)
         totals[C] = {"totals/ratio": counts}
 
-    class Counted(Told):
+    class Counted(FakeMeasurements):
         def seeds(self, figure, setting, method, x):
             return [x]
 
@@ -134,7 +134,7 @@ def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, ex
     monkeypatch.setattr(
         cost_claims, "seconds_per_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[1] else times
     )
-    finding = judge_claim(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
+    finding = judge_claim(claim("time-lego-flat"), FakeMeasurements({}), [data.EMBEDDED[0]])
     assert finding.verdict == expected and f"{cost_claims.FLAT:g}" in finding.claim.test
 
 
@@ -162,8 +162,8 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
     assert found(2).reason.startswith("2 seeds are too few")
     assert found(4).verdict == "cannot tell" and found(4).reason == "the interval of 4 seeds still lies on both sides"
     assert found(1).reason in claims_table([found(1)]).rows[0][2] and found(1).reason in claims_html([found(1)])
-    told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
-    assert Finding(claim("T-labels"), "holds", (told,)).reason == ""
+    clear = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
+    assert Finding(claim("T-labels"), "holds", (clear,)).reason == ""
 
 
 @pytest.mark.parametrize("seeds", [1, 2, 3, 5, 9])

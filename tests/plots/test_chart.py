@@ -102,10 +102,10 @@ def test_labels_of_marks_lie_inside_and_apart_and_tell_of_every_mark(places, wid
         assert all(left + wide <= a or b <= left for a, b in spans.get(one.lane, []))
         spans.setdefault(one.lane, []).append((left, left + wide))
     if width > 320:  # else even one label for all is cut
-        told = " ".join(one.label for one in placed)
+        labels_text = " ".join(one.label for one in placed)
         for name in "βC":
             values = [mark.label[-4:] for mark in marks if mark.label.startswith(name)]
-            assert all(value in told for value in (*values[:1], *values[-1:]))
+            assert all(value in labels_text for value in (*values[:1], *values[-1:]))
 
 
 def test_marks_without_room_share_a_label():

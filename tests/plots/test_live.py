@@ -14,8 +14,8 @@ from ohash.plots.live import charts
 from ohash.plots.live.axes import decades, round_up, share_limits
 from ohash.plots.renderers.echarts import option
 from ohash.plots.thinning import thin
+from tests.plots.chart_parts import curve, labels, names
 from tests.plots.moments import EVERY, picture
-from tests.plots.parts import curve, labels, names
 from tests.selection import alternate
 
 VARIANTS = {

@@ -10,8 +10,8 @@ from ohash import number_formats as formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
 from ohash.plots.thinning import thin
+from tests.plots.chart_parts import curve, labels, names
 from tests.plots.moments import picture
-from tests.plots.parts import curve, labels, names
 
 
 def test_quality_tells_start_now_and_pairs():

@@ -101,8 +101,8 @@ def test_tiny_powers_are_drawn_over_exponents():
     series, frame = drawn["series"][0], frames_of(drawn)[0]
     assert drawn["yAxis"]["type"] == "value" and drawn["yAxis"]["axisLabel"]["formatter"] == "10{up|{value}}"
     exponents = frame.iloc[:, series["encode"]["y"]]
-    told = frame.iloc[:, series["encode"]["tooltip"][0]]
-    assert told.name == "gap" and np.allclose(10.0**exponents, told, rtol=1e-4)
+    column = frame.iloc[:, series["encode"]["tooltip"][0]]
+    assert column.name == "gap" and np.allclose(10.0**exponents, column, rtol=1e-4)
 
 
 def test_crowded_marks_do_not_cover_one_another():

@@ -46,9 +46,9 @@ def test_the_loss_has_both_runs_and_their_difference(runs: tuple[Snapshot, Snaps
 
 
 def test_the_caption_of_the_loss_tells_of_other_lengths_only(runs: tuple[Snapshot, Snapshot]) -> None:
-    told = "The loss grows with r: 16 bits here, 32 there."
+    expected = "The loss grows with r: 16 bits here, 32 there."
     now, other = runs
-    assert told in side_by_side(charts.loss(now), charts.loss(other), "pinned", (16, 32)).caption
+    assert expected in side_by_side(charts.loss(now), charts.loss(other), "pinned", (16, 32)).caption
     assert "grows" not in side_by_side(charts.loss(now), charts.loss(other), "pinned", (16, 16)).caption
     for draw in (charts.hills, charts.tau):
         assert "grows" not in side_by_side(draw(now), draw(other), "pinned", (16, 32)).caption

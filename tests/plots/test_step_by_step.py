@@ -45,8 +45,8 @@ def test_a_pair_without_loss_ends_with_it():
 
 def test_what_an_experiment_does_otherwise_than_the_paper_is_said():
     one = step(largest=True)
-    told = {stage.title: stage.text for stage in stages(view_of(one), 0)}
-    assert told["Which bits to flip"].endswith("the smallest margin δ, and this experiment those with the largest.")
+    texts = {stage.title: stage.text for stage in stages(view_of(one), 0)}
+    assert texts["Which bits to flip"].endswith("the smallest margin δ, and this experiment those with the largest.")
     chosen = set(one.flips.bits.tolist())
     delta = dict(zip(one.flips.pool.tolist(), one.flips.delta, strict=True))
     assert min(delta[bit] for bit in chosen) > max(delta[bit] for bit in set(delta) - chosen)
@@ -233,20 +233,20 @@ def test_every_vector_has_the_numbers_of_the_bits_concerned():
     x_i, x_j = rng.normal(size=5), rng.normal(size=5)
     one = explain(before.T @ x_i, before.T @ x_j, x_i @ x_i, x_j @ x_j, -1, alpha=0, beta=0.75, C=0.1)
     W = before + one.tau * (np.outer(x_i, one.g_i - one.h_i) + np.outer(x_j, one.g_j - one.h_j))
-    told = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [(before, W)], 1, [0.0]), 0)}
+    texts = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [(before, W)], 1, [0.0]), 0)}
     numbers = lambda text: [float(n) for n in re.findall(r"-?\d+\.?\d*", text)]  # noqa: E731
 
-    k, a, b, delta = numbers(told["Which bits to flip"][2].split(",\\quad")[0])
+    k, a, b, delta = numbers(texts["Which bits to flip"][2].split(",\\quad")[0])
     k = int(k) - 1
     assert k in one.flips.bits and delta == pytest.approx(min(abs(a), abs(b)), rel=1e-9)
     assert (a, b) == pytest.approx((abs(one.p_i[k]), abs(one.p_j[k])), rel=6e-3)
     assert delta == pytest.approx(one.flips.delta.min(), rel=6e-3)
 
-    for line, total in ((told["Prediction loss"][0], one.H), (told["Prediction loss"][1], one.G)):
+    for line, total in ((texts["Prediction loss"][0], one.H), (texts["Prediction loss"][1], one.G)):
         first, second, shown = numbers(line.split("x_j =")[1].split("\\qquad")[0].replace("(", "").replace(")", ""))
         assert first + second == pytest.approx(shown, abs=1e-4) and shown == pytest.approx(total, abs=1e-4)
 
-    moved, result = told["Update"][1:3]
+    moved, result = texts["Update"][1:3]
     norms = result.split("\\qquad")[1]
     old, shift, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", f"{moved} {result}"))
     sign, side = re.search(r"([+-]) 2 \\tau x_([ij])", moved).groups()
@@ -257,6 +257,6 @@ def test_every_vector_has_the_numbers_of_the_bits_concerned():
     assert numbers(norms)[1:] == pytest.approx([np.linalg.norm(before[:, k]), np.linalg.norm(W[:, k])], rel=6e-4)
     assert numbers(norms)[1] != numbers(norms)[2], "as many digits as it takes to see it move"
 
-    h = numbers(told["Codes"][0].split("= (")[1])
+    h = numbers(texts["Codes"][0].split("= (")[1])
     assert h[:3] == one.h_i[:3].tolist()
-    assert r"\max(0,\ 0.75 \cdot 12 - 9) = 0" in told["Zero-loss codes"][0]
+    assert r"\max(0,\ 0.75 \cdot 12 - 9) = 0" in texts["Zero-loss codes"][0]

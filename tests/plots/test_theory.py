@@ -119,9 +119,9 @@ def test_the_bound_as_printed_falls_below_the_loss_and_the_corrected_one_does_no
 
 
 def test_the_required_c_is_compared_with_the_experiments(view):
-    told = theory(view, 0)[2].text
+    stage_text = theory(view, 0)[2].text
     step = view.steps[0]
-    assert (": enough." in told) == (math.sqrt(step.R) / step.norm2 <= step.C)
+    assert (": enough." in stage_text) == (math.sqrt(step.R) / step.norm2 <= step.C)
 
 
 def test_a_pair_is_not_said_to_break_a_bound_that_the_run_keeps():
@@ -134,7 +134,7 @@ def test_a_pair_is_not_said_to_break_a_bound_that_the_run_keeps():
         F2 = max(F2, step.norm2)
         if math.sqrt(step.R) / F2 <= step.C < math.sqrt(step.R) / step.norm2:
             kept.append(theory(view, 0)[2].text)
-    assert kept and all("unless an earlier pair had a larger F²" in told for told in kept)
+    assert kept and all("unless an earlier pair had a larger F²" in stage_text for stage_text in kept)
     tiny = PairViewer(small(C=1e-6))
     assert "too small" in theory(tiny.view(tiny.find("update", 5)), 0)[2].text
 
@@ -158,13 +158,13 @@ def test_one_stream_is_separable_and_the_other_is_not():
 def test_the_words_about_streams_are_true_of_their_numbers():
     for wrong, C in ((0.0, 0.1), (0.05, 0.1), (0.3, 0.001)):
         clean = cumulative_loss(0.0, C)
-        told = streams(wrong, C)
+        stage_text = streams(wrong, C)
         end = "the last loss comes" if clean[PAIRS // 2] == clean[-1] else "there is still a loss"
-        last = int(re.search(rf"{end} with pair ([\d,]+)", told.text)[1].replace(",", ""))
+        last = int(re.search(rf"{end} with pair ([\d,]+)", stage_text.text)[1].replace(",", ""))
         assert clean[last - 1] == clean[-1] > clean[last - 2]
-        assert ("is level" in told.chart.title) == (clean[PAIRS // 2] == clean[-1]) == (C > 0.001)
-        assert len(told.chart.series) == (2 if wrong else 1)
-        assert (f"{cumulative_loss(wrong, C)[-1]:,.0f} after" in told.text) == bool(wrong)
+        assert ("is level" in stage_text.chart.title) == (clean[PAIRS // 2] == clean[-1]) == (C > 0.001)
+        assert len(stage_text.chart.series) == (2 if wrong else 1)
+        assert (f"{cumulative_loss(wrong, C)[-1]:,.0f} after" in stage_text.text) == bool(wrong)
 
 
 def test_the_name_of_r_stands_where_no_line_of_c_reaches_it(view):

@@ -13,8 +13,8 @@ from ohash.plots.live import charts
 from ohash.plots.live.scores import AUC_PAIRS
 from ohash.plots.renderers import echarts, plotly
 from ohash.ui.live.numbers import numbers_html
+from tests.plots.chart_parts import curve, names
 from tests.plots.moments import picture
-from tests.plots.parts import curve, names
 
 
 def test_a_checkpoint_knows_how_sure_it_is():

@@ -72,9 +72,9 @@ def test_every_row_once_and_nothing_twice(data, capsys, monkeypatch):
     folder, expected = data
     monkeypatch.setattr(partitions, "PARTITION_ROWS", 300)
     assert encode(folder, "--workers", "1") == 0
-    said = capsys.readouterr().out
-    assert "900 rows in 4 partitions\n" in said
-    assert "the bits of 2 models: engines rank by the sum of their distances" in said
+    printed = capsys.readouterr().out
+    assert "900 rows in 4 partitions\n" in printed
+    assert "the bits of 2 models: engines rank by the sum of their distances" in printed
     assert codes_in(folder / "out") == expected
     schema = pq.read_schema(folder / "out" / "a-00000.parquet")
     assert schema.field("code").type == pa.binary(3) and schema.metadata[b"ohash.bits"] == b"22"
@@ -160,8 +160,8 @@ def test_a_full_disk_is_said_and_nothing_unfinished_stays(data, monkeypatch):
     monkeypatch.setattr(encoding, "_write_codes", fill_the_disk)
     content = np.frombuffer((folder / "model.npz").read_bytes(), np.uint8)
     first = partitions.list_partitions(str(folder / "in"))[0]
-    said = r"^a-00000\.parquet could not be encoded \(.*: No space left on device\); .* goes on from there$"
-    with pytest.raises(ValueError, match=said):
+    message = r"^a-00000\.parquet could not be encoded \(.*: No space left on device\); .* goes on from there$"
+    with pytest.raises(ValueError, match=message):
         encoding.encode_partition({"partition": first.to_json(), "target": str(out)}, {"model": content})
     assert list(out.iterdir()) == []
 

@@ -246,23 +246,23 @@ def test_the_command_says_what_the_first_price_waits_for(start, capsys):
     write_pairs(start / "pairs.csv", triples(600))
     files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
 
-    def said(out, *options):
+    def lines_of(out, *options):
         assert main(["follow", *files, "--out", str(start / out), "--batch", "200", *options]) == 0
         return capsys.readouterr().out.splitlines()[1:]
 
-    waits, end = said("a.npz", "--check", "1000")
+    waits, end = lines_of("a.npz", "--check", "1000")
     assert waits.startswith(
         "the cost of stale codes is not known yet: the first check comes when pair 1,000 is in a full batch"
     )
     assert end.startswith("600 pairs")
-    same, second, third, _ = said("b.npz", "--check", "200")
+    same, second, third, _ = lines_of("b.npz", "--check", "200")
     assert same.startswith(
         "pair 200: the cost of stale codes is not known yet: nothing had been learnt before this batch"
     )
     assert same.endswith("the next check comes at pair 400")
     assert second.startswith("pair 400: ") and third.startswith("pair 600: ") and "hits per 100 queries" in third
     other = str(start / "b.npz")
-    first, *_ = said("c.npz", "--check", "200", "--deployed", other)
+    first, *_ = lines_of("c.npz", "--check", "200", "--deployed", other)
     assert first.startswith("pair 200: ") and "hits per 100 queries" in first
 
 

@@ -229,17 +229,19 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("end", "said"),
+    ("end", "message"),
     [
         (Worker.kill, "was stopped while"),
         (lambda worker: os.kill(worker.pid, signal.SIGTERM), "died by signal 15 while"),
         (lambda worker: os.kill(worker.pid, signal.SIGKILL), r"died by signal 9 \(out of memory\?\) while"),
     ],
 )
-def test_memory_is_suspected_only_if_nobody_here_killed_the_worker(end, said):
+def test_memory_is_suspected_only_if_nobody_here_killed_the_worker(end, message):
     with Worker() as worker:
         end(worker)
-        with pytest.raises(WorkerDiedError, match=f"the worker process {said} it was doing 'ohash.engine.tasks:run'"):
+        with pytest.raises(
+            WorkerDiedError, match=f"the worker process {message} it was doing 'ohash.engine.tasks:run'"
+        ):
             worker.call("ohash.engine.tasks:run", ENDLESS)
 
 

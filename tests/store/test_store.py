@@ -11,7 +11,7 @@ from ohash.engine.snapshot import to_frame
 from ohash.store import trash
 from ohash.store.listing import RunStore, make_row
 from ohash.store.store import CELL, Store
-from tests.store.stored import assert_same_picture, numbered
+from tests.store.other_process import assert_same_picture, numbered
 
 
 def test_a_run_comes_back_as_it_was(store, picture):

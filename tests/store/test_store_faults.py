@@ -19,7 +19,7 @@ from ohash.store import schema
 from ohash.store.store import CELL, DATABASE, Store, StoreError
 from ohash.store.traces import write_trace
 from ohash.sweeps.leases import CellLeases
-from tests.store.stored import assert_same_picture, child, numbered
+from tests.store.other_process import assert_same_picture, child, numbered
 
 
 @pytest.mark.parametrize("damage", ["garbage", "cut", "page", "empty"])
@@ -160,8 +160,8 @@ def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/home/traces/key.parquet")
 
     monkeypatch.setattr("ohash.store.store._insert", full)
-    said = r"home could not be written \(the disk is full: No space left on device\); runs saved"
-    with pytest.raises(StoreError, match=said):
+    message = r"home could not be written \(the disk is full: No space left on device\); runs saved"
+    with pytest.raises(StoreError, match=message):
         store.save_snapshot(picture)
     monkeypatch.setattr("ohash.store.store.prepare", broken)
     assert (
@@ -204,22 +204,22 @@ def finished(process):
 @pytest.mark.slow
 def test_killed_at_any_point_nothing_is_lost_or_doubled(tmp_path, picture, picture_file):
     rng = random.Random(4)
-    folder, said = tmp_path / "home", set()
+    folder, printed_keys = tmp_path / "home", set()
     for _ in range(6):
-        start = max((int(key, 16) for key in said), default=-1) + 1
+        start = max((int(key, 16) for key in printed_keys), default=-1) + 1
         process = child(WRITE.replace("int(sys.argv[3]) if len(sys.argv) > 3 else 0", str(start)), folder, picture_file)
         first = process.stdout.readline().strip()
         time.sleep(rng.uniform(0, 0.15))
         process.send_signal(signal.SIGKILL)
         keys, errors = finished(process)
         assert first, errors
-        said |= {first, *(key for key in keys if len(key) == 16)}
+        printed_keys |= {first, *(key for key in keys if len(key) == 16)}
         store = Store(folder)
         assert not store.problem
         kept = [line.key for line in store.list()]
-        assert len(kept) == len(set(kept)) and said <= set(kept)
-        assert len(kept) <= len(said) + 6  # what was kept and not yet said
-        said |= set(kept)
+        assert len(kept) == len(set(kept)) and printed_keys <= set(kept)
+        assert len(kept) <= len(printed_keys) + 6  # what was kept and not yet said
+        printed_keys |= set(kept)
         for key in rng.sample(kept, min(3, len(kept))):
             assert_same_picture(store.get(key), picture)
 

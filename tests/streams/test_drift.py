@@ -6,7 +6,7 @@ import pytest
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import KINDS, RARER, STEPS, TURN_STEPS, Drift, DriftParams, _draw_planes, _iter_turned
 from ohash.streams.registry import load_by_key
-from tests.streams.stream_data import grouped
+from tests.streams.example_datasets import grouped
 
 
 def rotation(rng, d, share):

@@ -14,8 +14,8 @@ from ohash.streams import data_folder
 from ohash.streams.readers import file_formats
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
+from tests.streams.availability import problem
 from tests.streams.files import FILES, hdf5_bytes
-from tests.streams.listed import problem
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(200, 4)).astype(np.float32)

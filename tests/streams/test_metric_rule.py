@@ -13,8 +13,8 @@ from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity import metric as metric_module
 from ohash.streams.similarity.metric import MetricSimilarity
 from tests.selection import first
-from tests.streams.drawn import kind_of, uniform_p
-from tests.streams.stream_data import all_pairs, grouped, source_of, whole
+from tests.streams.example_datasets import all_pairs, grouped, source_of, whole
+from tests.streams.uniformity import kind_of, uniform_p
 
 
 def either_of_two(X, pool, database, neighbours, metric):

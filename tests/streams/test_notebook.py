@@ -51,9 +51,9 @@ def test_only_the_shape_of_the_vectors_is_looked_at(tmp_path: Path) -> None:
 def test_curves_tell_the_ends_of_both_axes() -> None:
     x = np.linspace(0, 2000, 5)
     html = curves_html("scores", {"mAP": (x, np.array([0.0, 0.25, 0.5, 0.75, 1.0]))})
-    told = {text: (float(x), float(y)) for x, y, text in re.findall(r'<text x="(\S+)" y="(\S+)"[^>]*>([^<]+)<', html)}
-    assert {"1", "0", "2,000 pairs"} <= set(told) and html.count("<text") == 4
+    labels = {text: (float(x), float(y)) for x, y, text in re.findall(r'<text x="(\S+)" y="(\S+)"[^>]*>([^<]+)<', html)}
+    assert {"1", "0", "2,000 pairs"} <= set(labels) and html.count("<text") == 4
     points = re.search(r'points="([^"]+)"', html)
     assert points is not None
     first, last = (tuple(map(float, point.split(","))) for point in (points[1].split()[0], points[1].split()[-1]))
-    assert told["1"][1] - 9 == last[1] == 0 and told["2,000 pairs"][0] == last[0] and first == (0, 48)
+    assert labels["1"][1] - 9 == last[1] == 0 and labels["2,000 pairs"][0] == last[0] and first == (0, 48)

@@ -6,8 +6,8 @@ import pytest
 from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import BLOCK_PAIRS, ORDERS, pair_stream
 from ohash.streams.registry import load_by_key
-from tests.streams.stream_data import grouped
-from tests.streams.streams_of import near, stream
+from tests.streams.example_datasets import grouped
+from tests.streams.example_streams import near, stream
 
 
 def test_classes_arrive_one_after_another():

@@ -9,7 +9,7 @@ from ohash.engine.links import from_query
 from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.pair_list import PairListSimilarity, split_by_time
-from tests.streams.stream_data import clicks
+from tests.streams.example_datasets import clicks
 
 
 def keys(i, j, n):

@@ -11,8 +11,8 @@ from ohash.streams import pairs as pairs_module
 from ohash.streams.data_split import split
 from ohash.streams.pairs import BLOCK_PAIRS, StreamParams, make_stream, pair_stream
 from ohash.streams.registry import load_by_key
-from tests.streams.stream_data import grouped
-from tests.streams.streams_of import KINDS, near, stream
+from tests.streams.example_datasets import grouped
+from tests.streams.example_streams import KINDS, near, stream
 
 
 @pytest.mark.parametrize("kind", KINDS)

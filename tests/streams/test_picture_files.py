@@ -31,14 +31,14 @@ PICTURES = {f"{'cats' if at % 2 else 'dogs'}/{at:02}.png": png(at) for at in ran
 
 
 def test_folders_of_a_zip_are_labels_and_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     extra = {"__MACOSX/cats/._01.png": b"x", "cats/notes.txt": b"no picture", "cats/.hidden.png": b"x"}
-    pets = read_pictures([("pets.zip", zipped(**PICTURES, **extra))], "pets.zip", lambda *done: told.append(done))
+    pets = read_pictures([("pets.zip", zipped(**PICTURES, **extra))], "pets.zip", lambda *done: progress.append(done))
     assert pets.n == 24 and pets.d == 512 and pets.class_names == ("cats", "dogs")
     assert pets.labels is not None and pets.labels.sum() == 12
     assert pets.thumbnails is not None and pets.thumbnails.shape == (24, 64, 64, 3)
     np.testing.assert_allclose(pets.X, gist512(pets.thumbnails), rtol=1e-5)
-    assert told[-1] == (24, 24)
+    assert progress[-1] == (24, 24)
 
 
 def test_single_files_have_no_labels() -> None:

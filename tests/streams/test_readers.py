@@ -39,7 +39,7 @@ def test_a_truncated_file_is_named(name: str, share: float, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("a.npz", r"'X\.npy' must lie in bytes 0 to 1,077, and the directory after it; copy it again"),
         ("a.parquet", r"from PAR1 to a footer and PAR1, it ends at byte \d,\d+ .* truncated, copy it again"),
@@ -47,9 +47,11 @@ def test_a_truncated_file_is_named(name: str, share: float, tmp_path: Path) -> N
         ("a.mat", r"variable at byte 128 that ends within the file, .* a length of 992 of {half:,} bytes"),
     ],
 )
-def test_a_truncated_file_says_what_was_expected(name: str, said: str) -> None:
+def test_a_truncated_file_says_what_was_expected(name: str, message: str) -> None:
     size = len(FILES[name])
-    with pytest.raises(ValueError, match=said.replace("{size:,}", f"{size:,}").replace("{half:,}", f"{size // 2:,}")):
+    with pytest.raises(
+        ValueError, match=message.replace("{size:,}", f"{size:,}").replace("{half:,}", f"{size // 2:,}")
+    ):
         read_upload(name, FILES[name][: size // 2])
 
 
@@ -253,12 +255,12 @@ def test_nan_is_reported_by_its_first_place() -> None:
 
 def test_what_a_library_says_is_cut_to_a_line() -> None:
     """It quotes the line it stumbled over."""
-    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*got 3.*\.\.\.\); call a column") as told:
+    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*got 3.*\.\.\.\); call a column") as error:
         read_upload("x.csv", b"a,b\n1,2\n" + b"9" * 5000 + b",2,3\n")
-    assert len(str(told.value)) < 400
-    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*'a b'") as told:
+    assert len(str(error.value)) < 400
+    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*'a b'") as error:
         read_upload("x.csv", b'a,b\n1,2\n"a\nb",2\n')
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_unknown_extensions_name_the_known_ones() -> None:

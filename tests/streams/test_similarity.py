@@ -8,8 +8,8 @@ from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity.base import draw_by_rejection, draw_uniform_pairs
 from ohash.streams.similarity.groups import GroupSimilarity, MultiLabelSimilarity
 from ohash.streams.similarity.metric import MetricSimilarity
-from tests.streams.drawn import kind_of, uniform_p
-from tests.streams.stream_data import all_pairs, grouped, source_of, whole
+from tests.streams.example_datasets import all_pairs, grouped, source_of, whole
+from tests.streams.uniformity import kind_of, uniform_p
 
 
 def small_sources():

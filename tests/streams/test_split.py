@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ohash.streams.data_split import split
 from ohash.streams.dataset import Dataset, default_queries
-from tests.streams.stream_data import grouped
+from tests.streams.example_datasets import grouped
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 

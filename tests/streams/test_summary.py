@@ -96,12 +96,12 @@ def test_a_row_too_long_to_be_measured_is_placed() -> None:
 def test_a_row_much_longer_than_the_others_is_named() -> None:
     A = X / np.linalg.norm(X, axis=1, keepdims=True)
     A[299] *= 1e5
-    assert any(line.startswith("row 299 is 1e5 times as long as the median row") for line in told(A))
+    assert any(line.startswith("row 299 is 1e5 times as long as the median row") for line in lines(A))
     A[299] /= 1e3
-    assert not any("times as long" in line for line in told(A))
+    assert not any("times as long" in line for line in lines(A))
 
 
-def told(A: np.ndarray) -> list[str]:
+def lines(A: np.ndarray) -> list[str]:
     return summarize(Dataset.from_arrays(A)).lines()
 
 

@@ -16,7 +16,7 @@ from ohash.streams.datasets.corners import find_corners, share_out
 from ohash.streams.feature_cache import report_progress_to
 from ohash.streams.registry import datasets, find_dataset, load_by_key
 from ohash.streams.similarity import make_similarity
-from tests.streams.listed import absent, problem
+from tests.streams.availability import absent, problem
 
 HEIGHT, WIDTH = 400, 520
 SHIFT = np.array([[1, 0, 60], [0, 1, -45], [0, 0, 1.0]])

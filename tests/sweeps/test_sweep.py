@@ -19,7 +19,7 @@ from ohash.sweeps.leases import CellLeases, activity, cancel
 from ohash.sweeps.results import collect_points
 from ohash.sweeps.saving import delete_sweep, list_sweeps
 from ohash.sweeps.specification import build_sweep, from_values, read_sweep
-from tests.engine.patience import until
+from tests.engine.wait import until
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
 
@@ -66,7 +66,7 @@ def test_a_sweep_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "match"),
+    ("values", "match"),
     [
         ({"beta": [1]}, "parameters belong in"),
         ({}, "at least \\[base\\] or \\[grid\\]"),
@@ -81,8 +81,8 @@ def test_a_sweep_from_a_file(tmp_path):
         ({"seeds": 1000, "grid": {"C": list(range(1, 200))}}, "at most 100,000 cells"),
     ],
 )
-def test_what_is_wrong_is_named(said, match, tmp_path):
-    (tmp_path / "bad.json").write_text(json.dumps(said))
+def test_what_is_wrong_is_named(values, match, tmp_path):
+    (tmp_path / "bad.json").write_text(json.dumps(values))
     with pytest.raises(ValueError, match=match) as caught:
         read_sweep(tmp_path / "bad.json")
     assert "bad.json" in str(caught.value)

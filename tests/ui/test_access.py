@@ -100,8 +100,12 @@ def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch:
     assert "offers to visitors" in " ".join(str(one.value) for one in (*incomplete.error, *incomplete.warning))
     for name in (key, "viewpoints"):
         shown = opened(dataset=name, method="oh").switch_page("pages/data.py").run()
-        said = " ".join(str(one.value) for kind in (shown.warning, shown.markdown, shown.error) for one in kind)
-        assert "offers to visitors" in said and "secret.npy" not in said and str(tmp_path) not in said.replace("\\", "")
+        page_text = " ".join(str(one.value) for kind in (shown.warning, shown.markdown, shown.error) for one in kind)
+        assert (
+            "offers to visitors" in page_text
+            and "secret.npy" not in page_text
+            and str(tmp_path) not in page_text.replace("\\", "")
+        )
     owner = opened(dataset=key, method="oh", key=KEY)
     assert session_of(owner).params.dataset == key and not owner.error
 
@@ -229,8 +233,8 @@ def test_the_upload_page_says_how_much_a_visitor_may_send() -> None:
     for key, words in (("", "brings all yours above"), (KEY, "can be opened from a shell")):
         app = opened(**SMALL, **({"key": key} if key else {})).switch_page("pages/data.py")
         app.query_params["view"] = "own"
-        said = " ".join(str(one.value) for one in app.run().markdown)
-        assert words in said and "names are kept" not in said
+        page_text = " ".join(str(one.value) for one in app.run().markdown)
+        assert words in page_text and "names are kept" not in page_text
 
 
 def test_a_request_tells_who_sends_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from ohash.advice import contenders, runner
 from ohash.advice.params import AdviceOptions, AdviceParams, from_query
 from ohash.advice.runner import AdviceRunner
 from ohash.ui.session import advice_run, own_data
+from tests.advice.click_logs import misleading
 from tests.advice.conftest import KEPT
-from tests.advice.logs import misleading
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "digits", "advise": "1", "queries": "30", "pairs": "300"}
@@ -65,9 +65,9 @@ def test_a_link_is_opened_answered_and_written_back() -> None:
     app = over(page())
     assert running(app).params == AdviceParams("digits", options=AdviceOptions(queries=30, pairs=300))
     assert dict(app.query_params) == SMALL
-    said = texts(app)
-    assert 'data-state="done"' in said and "precision@10" in said and "recall@10" in said
-    assert "What would change the answer" in said and "rescored by the float vectors" in said
+    page_text = texts(app)
+    assert 'data-state="done"' in page_text and "precision@10" in page_text and "recall@10" in page_text
+    assert "What would change the answer" in page_text and "rescored by the float vectors" in page_text
 
 
 @pytest.mark.slow

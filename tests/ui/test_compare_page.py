@@ -327,8 +327,8 @@ def test_the_verdict_is_shown_with_what_its_reader_must_know() -> None:
     own = Dataset.from_arrays(np.random.default_rng(0).normal(size=(20, 6)))
     now = compare(own, ["oh", "lsh"], pairs=100, bits=8, sweep=False, seeds=(0,))
     assert "note: 18 anchors instead of 300, because the stream" in cards.verdict_html(now, [], "done")
-    told = _facts(now.comparison, now)["notes"]
-    assert told == "18 anchors instead of 300, because the stream brings so few different points"
+    notes = _facts(now.comparison, now)["notes"]
+    assert notes == "18 anchors instead of 300, because the stream brings so few different points"
     few = replace(now, setup=replace(now.setup, notes=("<b>",)))
     assert "note: &lt;b&gt;" in cards.verdict_html(few, [], "done"), "a note may come from a file"
 

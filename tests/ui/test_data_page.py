@@ -149,7 +149,7 @@ def test_documents_queries_and_clicks_are_three_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "message"),
     [
         ("x.npy", npy(vectors()[0]).data[:500], "truncated"),
         ("x.pkl", pickle.dumps([1, 2]), "pickle"),
@@ -159,9 +159,9 @@ def test_documents_queries_and_clicks_are_three_files() -> None:
         ("x.npy", npy(np.ones((2, 3))).data, "at least 4 rows"),
     ],
 )
-def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, said: str) -> None:
+def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, message: str) -> None:
     app = sent(page("own"), Sent(name, data))
-    assert said in app.error[0].value
+    assert message in app.error[0].value
     assert app.session_state["ohash"].own == {}
 
 
@@ -198,16 +198,16 @@ def test_a_link_to_data_of_ones_own_says_which_file_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "pairs", "said"),
+    ("labels", "pairs", "message"),
     [
         (npy(vectors()[1][:7], "y.npy"), None, "one label per row of x.npy"),
         (None, Sent("p.csv", b"i,j\n1,5000\n"), "row numbers"),
         (None, Sent("p.csv", b"i,j\na,b\n"), "ids"),
     ],
 )
-def test_labels_and_pairs_that_do_not_fit_are_refused(labels: Sent | None, pairs: Sent | None, said: str) -> None:
+def test_labels_and_pairs_that_do_not_fit_are_refused(labels: Sent | None, pairs: Sent | None, message: str) -> None:
     app = sent(page("own"), npy(vectors()[0]), labels, pairs)
-    assert said in app.error[0].value
+    assert message in app.error[0].value
 
 
 def test_labels_give_classes() -> None:
@@ -271,14 +271,14 @@ def test_another_file_than_the_link_needs_is_said_to_be_another() -> None:
 
 def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
     X, _ = vectors()
-    said = {"dataset": "own", "method": "mmoh", "r": "16", "beta": "0.3", "changes": "50:C:0.02"}
-    said["content"] = Dataset.from_arrays(X).fingerprint()
-    app = sent(page("own", query=said), npy(X))
+    query = {"dataset": "own", "method": "mmoh", "r": "16", "beta": "0.3", "changes": "50:C:0.02"}
+    query["content"] = Dataset.from_arrays(X).fingerprint()
+    app = sent(page("own", query=query), npy(X))
     assert not any("Upload that file here" in one.value for one in app.info)
     assert app.button(key="watch_upload").label == "Run the linked experiment"
     app.button(key="watch_upload").click().run()
     params = app.session_state["ohash"].params
-    wanted = experiment("own", "mmoh", content=said["content"], r=16, beta=0.3, changes=((50, "C", 0.02),))
+    wanted = experiment("own", "mmoh", content=query["content"], r=16, beta=0.3, changes=((50, "C", 0.02),))
     assert not app.exception and params == wanted
 
 
@@ -296,14 +296,14 @@ def test_what_a_link_compares_is_compared_when_its_file_is_there() -> None:
     assert not app.exception and app.session_state["ohash"].comparison == wanted
 
 
-@pytest.mark.parametrize(("dataset", "said"), [("nonsense", "dataset must be one of"), ("cifar10", "CIFAR-10")])
-def test_data_that_are_not_here_are_named(dataset: str, said: str) -> None:
+@pytest.mark.parametrize(("dataset", "message"), [("nonsense", "dataset must be one of"), ("cifar10", "CIFAR-10")])
+def test_data_that_are_not_here_are_named(dataset: str, message: str) -> None:
     app = page(query={"dataset": dataset})
-    assert any(said in warning.value for warning in app.warning)
+    assert any(message in warning.value for warning in app.warning)
 
 
 @pytest.mark.parametrize(
-    ("name", "chosen", "metric", "said"),
+    ("name", "chosen", "metric", "message"),
     [
         ("x-4-angular.hdf5", None, "cosine", "x-4-angular.hdf5 declares the distance cosine"),
         ("x-4-angular.hdf5", "l2", "l2", "declares the distance cosine; l2 was chosen and is used"),
@@ -311,7 +311,7 @@ def test_data_that_are_not_here_are_named(dataset: str, said: str) -> None:
     ],
 )
 def test_the_distance_is_the_files_own_unless_another_is_chosen(
-    name: str, chosen: str | None, metric: str, said: str
+    name: str, chosen: str | None, metric: str, message: str
 ) -> None:
     h5py = pytest.importorskip("h5py")
     stream = io.BytesIO()
@@ -324,7 +324,7 @@ def test_the_distance_is_the_files_own_unless_another_is_chosen(
     (own,) = app.session_state["ohash"].own.values()
     assert own.metric == metric
     summary = own_data.check_data(own)
-    assert any(line.startswith("note: ") and said in line for line in summary.lines())
+    assert any(line.startswith("note: ") and message in line for line in summary.lines())
 
 
 def test_data_no_run_can_start_on_are_refused() -> None:

@@ -111,12 +111,12 @@ def test_where_nothing_is_new_a_crowded_server_is_asked_less_often(stage: Stage)
     request = Request(
         {"type": "http", "query_string": b"shown=1", "headers": [], "path_params": {"key": stage.feed.key}}
     )
-    told = []
+    waits = []
     for stage.seconds in (0.08, 0.9):
         answered = asyncio.run(feeds.send_changes(request))
         assert answered.status_code == 204
-        told.append(int(answered.headers[feeds.SOON]))
-    assert told == [27, 300], "milliseconds: a third of the time between two pictures"
+        waits.append(int(answered.headers[feeds.SOON]))
+    assert waits == [27, 300], "milliseconds: a third of the time between two pictures"
 
 
 def test_until_a_picture_of_streamlit_has_arrived_nothing_is_fetched(stage: Stage) -> None:

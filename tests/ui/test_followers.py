@@ -51,29 +51,31 @@ def learn(folder: Path) -> None:
     watch.show(last, "ended")
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     parts = [one.proto.body for one in app.get("html")] + [one.value for one in [*app.markdown, *app.error]]
     return " ".join(parts)
 
 
 def pairs_shown(app: AppTest) -> int:
-    return int(re.search(r'data-pairs="(\d+)"', said(app)).group(1))
+    return int(re.search(r'data-pairs="(\d+)"', page_text(app)).group(1))
 
 
 def test_live_sees_it_move(folder: Path) -> None:
     append(folder, 1500)
     learn(folder)
     app = opened(follow=key_of(folder / "out.npz"))
-    assert pairs_shown(app) == 1500 and "out.npz follows pairs.csv" in said(app)
-    assert "Update rate" in said(app) and "Loss R" in said(app) and "Step τ" in said(app)
-    assert "hits per 100 queries" in said(app) and "core seconds" in said(app)  # the chart of the checks; the price
+    assert pairs_shown(app) == 1500 and "out.npz follows pairs.csv" in page_text(app)
+    assert "Update rate" in page_text(app) and "Loss R" in page_text(app) and "Step τ" in page_text(app)
+    assert "hits per 100 queries" in page_text(app) and "core seconds" in page_text(
+        app
+    )  # the chart of the checks; the price
     append(folder, 800, seed=2)
     learn(folder)
     app.run()
     assert not app.exception and pairs_shown(app) == 2300
-    assert "Reached the end of the stream" in said(app)
+    assert "Reached the end of the stream" in page_text(app)
     app.button(key="leave_follower").click().run()
-    assert not app.exception and "out.npz" not in said(app) and "follow" not in app.query_params
+    assert not app.exception and "out.npz" not in page_text(app) and "follow" not in app.query_params
 
 
 def test_runs_lists_it(folder: Path) -> None:
@@ -83,15 +85,15 @@ def test_runs_lists_it(folder: Path) -> None:
     app.switch_page("pages/runs.py")
     app.run()
     assert not app.exception
-    assert "1 follower learning beside production" in said(app)
+    assert "1 follower learning beside production" in page_text(app)
     link = app.get("page_link")[0].proto
     assert link.label == "out.npz follows pairs.csv" and f"follow={key_of(folder / 'out.npz')}" in link.query_string
-    assert "No check since this process started" in said(opened(follow=key_of(folder / "out.npz")))
+    assert "No check since this process started" in page_text(opened(follow=key_of(folder / "out.npz")))
 
 
 def test_an_unknown_follower_and_a_forged_key(folder: Path) -> None:
     for key in ("0123456789ab", "../../../etc/passwd", "<script>"):
-        assert "No follower of this link is known here" in said(opened(follow=key))
+        assert "No follower of this link is known here" in page_text(opened(follow=key))
 
 
 def test_a_silent_one_is_not_called_learning(folder: Path) -> None:
@@ -101,7 +103,7 @@ def test_a_silent_one_is_not_called_learning(folder: Path) -> None:
     seen = read_watched(key)
     old = replace(seen, state="learning", at=time.time() - 100)
     (folder / "home" / "follow" / f"{key}.json").write_text(json.dumps(asdict(old)))
-    assert "No sign of life for 1 min" in said(opened(follow=key))
+    assert "No sign of life for 1 min" in page_text(opened(follow=key))
 
 
 def test_a_visitor_sees_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +111,7 @@ def test_a_visitor_sees_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     learn(folder)
     monkeypatch.setenv(KEY, "secret")
     app = opened(follow=key_of(folder / "out.npz"))
-    assert "out.npz" not in said(app) and "owner" in said(app)
+    assert "out.npz" not in page_text(app) and "owner" in page_text(app)
 
 
 @pytest.mark.slow
@@ -127,12 +129,12 @@ def test_a_process_is_watched_until_it_is_killed(folder: Path) -> None:
             time.sleep(0.1)
         app = opened(follow=key)
         until(app, lambda: pairs_shown(app) == 400)
-        assert ">Learning." in said(app)
+        assert ">Learning." in page_text(app)
         append(folder, 600, seed=2)
         until(app, lambda: pairs_shown(app) == 1000)
-        until(app, lambda: "core seconds" in said(app))  # the price of the check at pair 1,000
+        until(app, lambda: "core seconds" in page_text(app))  # the price of the check at pair 1,000
     finally:
         process.kill()
         process.communicate()
-    until(app, lambda: "No sign of life for 1" in said(app))
+    until(app, lambda: "No sign of life for 1" in page_text(app))
     assert pairs_shown(app) == 1000

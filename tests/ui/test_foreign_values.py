@@ -84,15 +84,17 @@ def test_what_a_widget_cannot_read_is_dropped() -> None:
     assert states[ID] == 3
 
 
-@pytest.mark.parametrize("told", [None, 5, "narrow", [1], {"narrow": 1}])
-def test_a_browser_that_reports_something_else_reports_nothing(told: object, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reported", [None, 5, "narrow", [1], {"narrow": 1}])
+def test_a_browser_that_reports_something_else_reports_nothing(
+    reported: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     callbacks: dict[str, Callable[[], None]] = {}
     monkeypatch.setattr(browser, "_component", lambda: lambda **given: callbacks.update(given))
-    monkeypatch.setattr(browser, "component_value", lambda *_: told)
+    monkeypatch.setattr(browser, "component_value", lambda *_: reported)
     reports: list[browser.BrowserReport] = []
     browser.listen(reports.append, lambda _: None)
     callbacks["on_client_change"]()
-    assert reports == [browser.BrowserReport(narrow=isinstance(told, dict), reduced_motion=False)]
+    assert reports == [browser.BrowserReport(narrow=isinstance(reported, dict), reduced_motion=False)]
 
 
 def test_what_happens_in_a_component_is_kept() -> None:

@@ -143,8 +143,8 @@ def test_only_what_can_be_presented_is_and_the_rest_is_said() -> None:
     app = opened(present="nonsense")
     assert not session_of(app).present and "present" not in app.query_params
     assert "present must be 1, gallery" in app.warning[0].value and "nonsense" in app.warning[0].value
-    told = app.warning[0].value.replace("\\", "")  # of Markdown
-    assert all(name in told for name in address.CHARTS), "the charts are named"
+    warning_text = app.warning[0].value.replace("\\", "")  # of Markdown
+    assert all(name in warning_text for name in address.CHARTS), "the charts are named"
     assert session_of(app).params == PRESETS[0].params(), "nothing else was named"
     learn = AppTest.from_file(APP, default_timeout=60)
     learn.query_params["present"], learn.query_params["at"] = "nonsense", "abc"
@@ -157,9 +157,11 @@ def test_the_pages_are_those_of_the_router() -> None:
     assert set(address.PAGES) == set(re.findall(r'url_path="(\w+)"', Path(APP).read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize(("path", "told"), [("Learn", "did you mean learn?"), ("learn", ""), ("", ""), ("zzz", "zzz")])
-def test_a_page_that_is_not_here_is_named(path: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("path", "expected"), [("Learn", "did you mean learn?"), ("learn", ""), ("", ""), ("zzz", "zzz")]
+)
+def test_a_page_that_is_not_here_is_named(path: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     url = "streamlit.runtime.context.ContextProxy.url"
     monkeypatch.setattr(url, property(lambda _: f"http://localhost:8501/{path}"))
     messages = [one.value for one in opened(**SMALL).warning]
-    assert len(messages) == bool(told) and all(told in one and "there is no page" in one for one in messages)
+    assert len(messages) == bool(expected) and all(expected in one and "there is no page" in one for one in messages)

@@ -135,14 +135,14 @@ def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypa
     session = Session(id="a story", params=story.params(), preset=story.key)
     *_, now = run(experiment("blobs2d", "oh", r=8, pairs=1200))
     going = replace(now, state="running")
-    for mine, other, told in (
+    for mine, other, concludes in (
         (going, now, False),
         (now, replace(going, t=1190), False),
         (now, now, True),
         (replace(now, params=now.params.with_changes(600, C=1.0)), now, False),
     ):
         monkeypatch.setattr(reference_runs, "companion_snapshots", lambda _, other=other: [other])
-        assert bool(headline.conclusion(session, mine)) == told
+        assert bool(headline.conclusion(session, mine)) == concludes
 
 
 def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,8 +202,8 @@ def test_another_method_takes_what_was_changed_and_has_its_own_defaults() -> Non
     until(app, lambda: "changes" in link_of(app))
     app.run()
     widget(app.selectbox, "method").set_value("mmoh").run()
-    told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
-    assert session_of(app).params == experiment("blobs2d", "mmoh", r=16, pairs=10**8, beta=0.6) and "β" not in told
+    new_run = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
+    assert session_of(app).params == experiment("blobs2d", "mmoh", r=16, pairs=10**8, beta=0.6) and "β" not in new_run
     widget(app.selectbox, "method").set_value("float").run()
     assert session_of(app).params == experiment("blobs2d", "float", r=16, pairs=10**8)
 
@@ -214,8 +214,8 @@ def test_the_sliders_say_what_the_model_has_now() -> None:
     until(app, lambda: widget(app.select_slider, "C").value == 0.5)
     assert live_run.runner(session_of(app)).snapshot().t >= 40
     app.button(key="new_seed").click().run()
-    told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
-    assert "seed" in told and "C" not in told.replace("C 0", "C?") and widget(app.select_slider, "C").value == 0.1
+    new_run = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
+    assert "seed" in new_run and "C" not in new_run.replace("C 0", "C?") and widget(app.select_slider, "C").value == 0.1
 
 
 def test_a_story_with_another_seed_has_that_seed_beside_it() -> None:

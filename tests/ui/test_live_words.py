@@ -34,13 +34,13 @@ def now() -> Snapshot:
     return last
 
 
-def said(now: Snapshot, **numbers: float) -> str:
+def headline_text(now: Snapshot, **numbers: float) -> str:
     changed = replace(now, state="running", numbers={**now.numbers, **numbers})
     return headline.sentence(Session("s", now.params), changed, "running")
 
 
 def test_methods_and_measures_have_their_cards(now: Snapshot) -> None:
-    top = headline_html(said(now), now, "running", dark=False)
+    top = headline_html(headline_text(now), now, "running", dark=False)
     carded = re.compile(r'<abbr class="ohash-term"[^>]*aria-description="[^"]+">([^<]+)</abbr>')
     assert carded.findall(top) == ["OH"] and "&lt;b&gt;" in headline_html("on <b>", None, "", dark=False)
     assert {"mAP", "recall@10", "pair-AUC"} <= set(carded.findall(numbers_html(now)))
@@ -53,7 +53,7 @@ def test_the_page_counts_changes_as_they_are_made_not_as_they_are_kept(now: Snap
 
 
 def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> None:
-    sentence = said(now)
+    sentence = headline_text(now)
     assert sentence.startswith("OH is learning from pairs of ") and "compared with the start" in sentence
     assert not any(letter.isdigit() for letter in sentence.partition(":")[2]), sentence
     assert any(letter.isdigit() for letter in charts.quality(now).title)
@@ -63,7 +63,7 @@ def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> No
     ("end", "error", "words"), [(0.7, 0.05, "better"), (0.3, 0.05, "worse"), (0.53, 0.05, "about as well")]
 )
 def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: float, words: str) -> None:
-    assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_change_error=error)
+    assert f"agree {words} with labels" in headline_text(now, map_start=0.5, map=end, map_change_error=error)
 
 
 def test_of_clicks_hit_at_10_is_told_and_drawn(now: Snapshot) -> None:
@@ -71,7 +71,7 @@ def test_of_clicks_hit_at_10_is_told_and_drawn(now: Snapshot) -> None:
     clicks = replace(now, similar_by="pairs")
     hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_change_error": 0.02}
     distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_change_error": 0.0139}
-    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_change_error=0.0111)
+    sentence = headline_text(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_change_error=0.0111)
     assert sentence.endswith("agree better with the given pairs and with the original distance.")
     assert charts.quality(clicks, ChartSwitches().score(clicks.similar_by)).y.label == "hit@10"
     both = charts.both_truths(clicks)
@@ -81,9 +81,9 @@ def test_of_clicks_hit_at_10_is_told_and_drawn(now: Snapshot) -> None:
 def test_the_first_preset_ends_without_the_numbers_of_the_chart_below_it(now: Snapshot) -> None:
     scores = {"map_start": 0.487, "map": 0.69, "map_change_error": 0.04, "recall_10_start": 0.244, "recall_10": 0.263}
     ended = replace(now, state="done", numbers={**now.numbers, **scores, "recall_10_change_error": 0.044})
-    told = preset("start").conclusion(ended)
-    assert "agree better with labels and about as well with the original distance (recall@10 0.24 → 0.26)" in told
-    assert "mAP" not in told and "0.69" not in told and "mAP" in charts.quality(ended).title
+    page_facts = preset("start").conclusion(ended)
+    assert "agree better with labels and about as well with the original distance (recall@10 0.24 → 0.26)" in page_facts
+    assert "mAP" not in page_facts and "0.69" not in page_facts and "mAP" in charts.quality(ended).title
 
 
 def test_a_caption_says_how_many_items_its_score_looks_at(now: Snapshot) -> None:
@@ -154,14 +154,14 @@ def test_the_loss_of_a_method_that_learns_from_items_is_not_called_that_of_the_f
 
 
 def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
-    told = sharing._facts(Session("s", now.params), now, "http://localhost:8501/")
-    page = to_html(charts.loss(now), title=told["run"], facts=told)
-    assert {"data set", "parameters", "seed", "link", "version"} <= told.keys()
+    page_facts = sharing._facts(Session("s", now.params), now, "http://localhost:8501/")
+    page = to_html(charts.loss(now), title=page_facts["run"], facts=page_facts)
+    assert {"data set", "parameters", "seed", "link", "version"} <= page_facts.keys()
     assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
     assert 'href="http' in page and "dataset=digits" in page
-    assert f"σ = auto → {now.numbers['sigma']:.3g}, " in told["parameters"]
+    assert f"σ = auto → {now.numbers['sigma']:.3g}, " in page_facts["parameters"]
     for words in ("warm-up points = 300", "wrong labels = 0", "unit length = on", "similar share = natural"):
-        assert words in told["parameters"], "words, and no symbols that only the code has"
+        assert words in page_facts["parameters"], "words, and no symbols that only the code has"
 
 
 def test_an_exported_page_says_what_a_reader_of_its_numbers_must_know(now: Snapshot) -> None:

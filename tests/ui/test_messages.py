@@ -12,7 +12,7 @@ from ohash.ui.server_start import MIDDLEWARE
 from ohash.ui.workarounds.messages import GuardMessages
 
 
-def conversation(said: list[bytes], told: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+def conversation(received: list[bytes], replies: list[bytes]) -> tuple[list[bytes], list[bytes]]:
     """What the server hears of what a browser said, and the browser of what the server told."""
     heard: list[bytes] = []
     arrived: list[bytes] = []
@@ -20,10 +20,10 @@ def conversation(said: list[bytes], told: list[bytes]) -> tuple[list[bytes], lis
     async def server(_: Scope, receive: Receive, send: Send) -> None:
         while (message := await receive())["type"] == "websocket.receive":
             heard.append(message["bytes"])
-        for payload in told:
+        for payload in replies:
             await send({"type": "websocket.send", "bytes": payload})
 
-    messages: list[Message] = [{"type": "websocket.receive", "bytes": payload} for payload in said]
+    messages: list[Message] = [{"type": "websocket.receive", "bytes": payload} for payload in received]
     messages.append({"type": "websocket.disconnect"})
 
     async def receive() -> Message:

@@ -171,8 +171,8 @@ def test_ones_own_method_can_be_run_alone_and_is_said_to_be_missing(mine: str, m
     assert started == [(mine,)]
     app.button_group(key="paper_part").set_value("figures").run()
     app.selectbox(key="paper_figure").set_value("3").run()
-    said = "Mine from your plugins is in figures 6, "
-    assert any(one.value.startswith(said) and one.value.endswith("parameter of OH or MMOH.") for one in app.info)
+    page_text = "Mine from your plugins is in figures 6, "
+    assert any(one.value.startswith(page_text) and one.value.endswith("parameter of OH or MMOH.") for one in app.info)
     app.selectbox(key="paper_figure").set_value("6").run()
     assert not app.exception and any("is drawn here as soon as" in one.value for one in app.info)
 

@@ -156,8 +156,8 @@ def test_the_page_is_presented_by_its_name(name: str) -> None:
 def test_a_forged_pair_is_the_nearest_there_is(at: str, pair: int) -> None:
     app = opened(at=at)
     assert f"pair {pair} of 400" in shown(app)
-    told = [one.value for one in app.warning] + [one.value for one in app.info]
-    assert any("at must be the number of a pair" in one or "has 400 pairs" in one for one in told)
+    notices = [one.value for one in app.warning] + [one.value for one in app.info]
+    assert any("at must be the number of a pair" in one or "has 400 pairs" in one for one in notices)
 
 
 @pytest.mark.parametrize(

@@ -223,8 +223,8 @@ def test_a_sweep_whose_process_is_about_to_end_is_not_starting(alone: Store, mon
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("deaths", "said"), [(1, "A worker process died"), (2, "2 worker processes died")])
-def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, deaths: int, said: str) -> None:
+@pytest.mark.parametrize(("deaths", "message"), [(1, "A worker process died"), (2, "2 worker processes died")])
+def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, deaths: int, message: str) -> None:
     chosen = one_axis()
     launch.save_sweep(alone, chosen)
     progress = {"done": 1, "failed": 0, "total": 4, "here": 1, "seconds": 1.0}
@@ -233,7 +233,7 @@ def test_workers_that_died_are_told_of_and_that_nothing_is_lost(alone: Store, de
     assert not any("died" in one.value for one in page(sweep=chosen.key).caption), "nor by older versions"
     claims.beat(chosen.key, "running", 0.0, {**progress, "deaths": deaths})
     (caption,) = [one.value for one in page(sweep=chosen.key).caption if "died" in one.value]
-    assert caption.startswith(said) and "repeats the work" in caption and "nothing is lost" in caption
+    assert caption.startswith(message) and "repeats the work" in caption and "nothing is lost" in caption
 
 
 def test_failures_are_listed(alone: Store) -> None:
@@ -252,14 +252,14 @@ def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
     for bad in ("%%%", "AAAA", encode(chosen)[:40]):
         with pytest.raises(ValueError, match="no sweep"):
             decode(bad)
-    for said, words in (
+    for values, words in (
         ({"grid": [1, 2]}, "grid must be a table"),
         ({"cases": 3}, "cases must be a list"),
         ({"base": {"seed": 3}}, "seed must not be in base"),
         ({"grid": {"beta": [k / 1000 for k in range(1, 101)], "C": [k / 1000 for k in range(1, 101)]}}, "2,000 cells"),
     ):
         with pytest.raises(ValueError, match=words):
-            decode(compress(json.dumps(said)))
+            decode(compress(json.dumps(values)))
     app = page(spec=encode(one_axis(base={**BASE, "dataset": "fashon"})))
     assert "dataset must be one of" in app.warning[0].value and "'fashon'" in app.warning[0].value
 

@@ -41,7 +41,7 @@ class Server:
         self,
         name: str,
         size: int,
-        told: bytes | None = None,
+        declared: bytes | None = None,
         method: str = "PUT",
         session: str = "session",
         who: str = "",
@@ -55,7 +55,7 @@ class Server:
         async def receive() -> Message:
             raise AssertionError("refused before it is read")
 
-        headers = [] if told == b"" else [(b"content-length", str(size).encode() if told is None else told)]
+        headers = [] if declared == b"" else [(b"content-length", str(size).encode() if declared is None else declared)]
         headers += [(b"cookie", f"who={who}".encode())] if who else []
         scope = {
             "type": "http",
@@ -77,8 +77,8 @@ def test_what_does_not_fit_is_refused_before_it_is_read(files: MemoryUploadedFil
         files.remove_session_files("session")
         assert await asyncio.gather(*(server.put(f"{at}", 400) for at in range(4))) == [204, 204, 413, 413], "at once"
         files.remove_session_files("session")
-        assert await server.put("unknown size", 1, told=b"") == 413, "it may be the largest"
-        assert await server.put("no size", 1, told=b"-5") == 413
+        assert await server.put("unknown size", 1, declared=b"") == 413, "it may be the largest"
+        assert await server.put("no size", 1, declared=b"-5") == 413
         assert await server.put("next", 1000) == 204
 
     asyncio.run(flood())

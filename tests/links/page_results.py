@@ -1,8 +1,8 @@
 """What an address shows, read by the code under test: the only file here that imports from `ohash`.
 
-A function a page: it reads the address as the page does and gives two nested structures, `numbers`, which must never
-change, and `texts`, which may be reworded on purpose. Numbers may hold arrays. CPU and wall time and what describes the
-machine are left out of both.
+One function per page: it reads the address as the page does and gives two nested structures, `numbers`, which must
+never change, and `texts`, which may be reworded on purpose. Numbers may hold arrays. CPU and wall time and what
+describes the machine are left out of both.
 """
 
 import csv
@@ -58,7 +58,7 @@ Words = dict[str, Any]
 Numbers = dict[str, Any]
 
 
-class Reading(NamedTuple):
+class PageResults(NamedTuple):
     """What an address shows."""
 
     numbers: Numbers
@@ -71,7 +71,7 @@ STEP = 4096
 NEWER = ("queries/test",)  # arrays that cells have kept since the recording
 
 
-def live(address: str) -> Reading:
+def live(address: str) -> PageResults:
     """The run of a Live link to its end, kept in a store and read back as the Runs page does."""
     named, link = _named(address)
     run = _finished(named.params)
@@ -80,10 +80,10 @@ def live(address: str) -> Reading:
     kept, kept_texts = _kept(now)
     numbers |= {"link": link, "key": named.params.key(), "kept": kept}
     texts |= {"warnings": list(named.warnings), "kept": kept_texts}
-    return Reading(numbers, texts)
+    return PageResults(numbers, texts)
 
 
-def comparison(address: str) -> Reading:
+def comparison(address: str) -> PageResults:
     """The end of a comparison: every track, length and trial, the verdict, the files."""
     named, link = _named(address)
     snapshot = compare(named.comparison)
@@ -142,10 +142,10 @@ def comparison(address: str) -> Reading:
         "code": report.code_for(named.comparison),
         "charts": words,
     }
-    return Reading(numbers, texts)
+    return PageResults(numbers, texts)
 
 
-def data(address: str) -> Reading:
+def data(address: str) -> PageResults:
     """A look at a dataset: summary, overview, every meaning of "similar", the charts."""
     key, link = _app(_looked_at, address)
     dataset = datasets.load_by_key(key)
@@ -157,6 +157,8 @@ def data(address: str) -> Reading:
     )
     summary = _fields(described)
     summary["loudest"] = summary.pop("dominant_column")  # as it was called when the links were recorded
+    norms = _fields(seen.norms)
+    norms |= {"least": norms.pop("smallest"), "most": norms.pop("largest")}
     numbers = {
         "link": link,
         "dataset": key,
@@ -164,7 +166,7 @@ def data(address: str) -> Reading:
         "good": described.good,
         "summary": {name: value for name, value in summary.items() if name not in ("title", "note", "problem")},
         "sizes": seen.class_sizes,
-        "norms": _fields(seen.norms),
+        "norms": norms,
         "sampled": seen.sampled,
         "projection": _fields(seen.projection),
         "shown": seen.examples,
@@ -181,10 +183,10 @@ def data(address: str) -> Reading:
         "meanings": {name: one.sentence for name, one in meanings.items()},
         "charts": words,
     }
-    return Reading(numbers, texts)
+    return PageResults(numbers, texts)
 
 
-def sweep(address: str) -> Reading:
+def sweep(address: str) -> PageResults:
     """A shared sweep, carried out in a store of its own: cells, points, the best, the table."""
     chosen, link = _app(_shared_sweep, address)
     with tempfile.TemporaryDirectory() as folder:
@@ -231,10 +233,10 @@ def sweep(address: str) -> Reading:
         "csv": header,
         "charts": words,
     }
-    return Reading(numbers, texts)
+    return PageResults(numbers, texts)
 
 
-def paper(address: str) -> Reading:
+def paper(address: str) -> PageResults:
     """Some figures of the paper in a very small profile on one dataset, what the claims say of them, the protocol."""
     small = SMALL[parse_qs(urlsplit(address).query)["profile"][0]]
     setting = next(one for one in EMBEDDED if one.key == small.setting)
@@ -285,10 +287,10 @@ def paper(address: str) -> Reading:
         "charts": drawn,
         "protocol": {"link": params.to_query(), **protocol_numbers},
     }
-    return Reading(numbers, texts)
+    return PageResults(numbers, texts)
 
 
-PAGES: dict[str, Callable[[str], Reading]] = {
+PAGES: dict[str, Callable[[str], PageResults]] = {
     "live": live, "comparison": comparison, "data": data, "sweep": sweep, "paper": paper,
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import pair_stream
-from tests.streams.stream_data import clicks, grouped
+from tests.streams.example_datasets import clicks, grouped
 
 
 def near(found, expected, n):

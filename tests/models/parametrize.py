@@ -9,7 +9,7 @@ from ohash.models import registry
 from ohash.models.base import HasherSpec
 
 
-def only(applies: Callable[[HasherSpec], bool]) -> Callable[[Any], Any]:
+def for_methods(applies: Callable[[HasherSpec], bool]) -> Callable[[Any], Any]:
     """Run a test for methods of which `applies` is true."""
 
     def mark(test: Any) -> Any:
@@ -19,7 +19,7 @@ def only(applies: Callable[[HasherSpec], bool]) -> Callable[[Any], Any]:
     return mark
 
 
-def give_keys(metafunc: pytest.Metafunc, keys: Iterable[str], slow: Collection[str]) -> None:
+def parametrize_keys(metafunc: pytest.Metafunc, keys: Iterable[str], slow: Collection[str]) -> None:
     """The keys of the methods that a test is for, as its parameter; those in `slow` are for the night."""
     applies, specs = getattr(metafunc.function, "applies", lambda spec: True), registry.hashers()
     chosen = [key for key in keys if applies(specs[key])]

@@ -1,4 +1,4 @@
-"""Measurements that a test makes up, and the claims they are put to."""
+"""Measurements that a test makes up, and the claims that are judged by them."""
 
 import zlib
 from dataclasses import replace
@@ -12,32 +12,32 @@ from ohash.paper.protocol import QUICK
 from ohash.store.store import Store
 
 
-class Told(Measurements):
-    """What a test says was measured: mAP by (figure, method, x)."""
+class FakeMeasurements(Measurements):
+    """Made-up measurements: mAP by (figure, method, x)."""
 
     def __init__(self, values, **numbers):
         super().__init__(Store(), replace(QUICK, seeds=3))
-        self.told, self.said = values, numbers
+        self.scores, self.numbers = values, numbers
 
     def seeds(self, figure, setting, method, x):
-        if (figure, method, x) not in self.told:
-            raise MissingCellError("not told")
+        if (figure, method, x) not in self.scores:
+            raise MissingCellError("not measured")
         return [(figure, method, x, seed) for seed in range(3)]
 
     def has_run(self, figure, setting, method, x):
-        return (figure, method, x) in self.told
+        return (figure, method, x) in self.scores
 
     def ap(self, seeds):
         rng = np.random.default_rng(zlib.crc32(repr(seeds[0][:3]).encode()))
-        return [self.told[seed[:3]] + rng.normal(0, 0.02, 200) for seed in seeds]
+        return [self.scores[seed[:3]] + rng.normal(0, 0.02, 200) for seed in seeds]
 
     def new_queries(self, setting, seed):
         return np.arange(200) % 2 == 0
 
     def best(self, figure, setting, choices):
-        known = {choice: self.told[figure, *choice] for choice in choices if (figure, *choice) in self.told}
+        known = {choice: self.scores[figure, *choice] for choice in choices if (figure, *choice) in self.scores}
         if not known:
-            raise MissingCellError("not told")
+            raise MissingCellError("not measured")
         return max(known, key=known.get)
 
 

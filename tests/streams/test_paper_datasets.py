@@ -15,7 +15,7 @@ from ohash.streams.overview import draw_examples
 from ohash.streams.registry import datasets, load_by_key
 from ohash.streams.similarity import make_similarity
 from ohash.streams.summary import summarize
-from tests.streams.listed import absent, problem
+from tests.streams.availability import absent, problem
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(200, 4)).astype(np.float32)
@@ -159,9 +159,9 @@ def _batches(folder: Path, *names: str) -> None:
 
 def test_what_is_missing_of_the_papers_data_is_named(root: Path, tmp_path: Path) -> None:
     _batches(root, "data_batch_1.bin", "data_batch_3.bin", "test_batch.bin")
-    said = problem("cifar10")
+    message = problem("cifar10")
     assert absent("cifar10") == "is incomplete"
-    assert said.startswith("data_batch_2.bin, data_batch_4.bin, data_batch_5.bin of CIFAR-10: missing in")
+    assert message.startswith("data_batch_2.bin, data_batch_4.bin, data_batch_5.bin of CIFAR-10: missing in")
     _batches(root, *(f"data_batch_{k}.bin" for k in (2, 4, 5)))
     assert problem("cifar10") == ""
     (root / "test_batch.bin").unlink()

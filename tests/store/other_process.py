@@ -15,7 +15,7 @@ from pathlib import Path
 from ohash.engine.snapshot import to_frame, to_snapshot
 from ohash.store.store import Store, StoreError
 from ohash.store.traces import read_trace
-from tests.store.stored import numbered, registry_tiny
+from tests.store.other_process import numbered, registry_tiny
 registry_tiny()
 picture = to_snapshot(*read_trace(Path(sys.argv[2])))
 whole = to_frame(picture)  # everything is imported now

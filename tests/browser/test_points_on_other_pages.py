@@ -16,7 +16,7 @@ from ohash.streams.datasets.playground import MAX_POINTS, SHAPES
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
 from ohash.ui.session.address import LIMITS
-from tests.browser.waiting import until
+from tests.browser.wait import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

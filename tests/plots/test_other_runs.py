@@ -14,8 +14,8 @@ from ohash.plots.renderers.echarts import option
 from ohash.plots.renderers.echarts_frame import frame_of
 from ohash.plots.renderers.plotly import figure
 from ohash.plots.thinning import thin
+from tests.plots.chart_parts import names
 from tests.plots.moments import picture
-from tests.plots.parts import names
 from tests.selection import first
 
 

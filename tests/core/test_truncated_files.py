@@ -134,6 +134,6 @@ for name, look in looks.items():
 def test_whatever_reads_its_vectors_is_told_so(file: Path) -> None:
     """In a process of its own, which a read that is not checked would kill."""
     done = subprocess.run([sys.executable, "-c", LOOKS, str(file)], capture_output=True, text=True, check=False)
-    told = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, (told[-1:], done.stderr[-500:])
-    assert len(told) == 10 and all(known == "True" for _, known in told), told
+    lines = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, (lines[-1:], done.stderr[-500:])
+    assert len(lines) == 10 and all(known == "True" for _, known in lines), lines

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from tests.streams.stream_data import all_pairs
+from tests.streams.example_datasets import all_pairs
 
 
 def uniform_p(drawn, wanted):
