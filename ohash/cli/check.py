@@ -98,13 +98,13 @@ def _sentence(check: Callable[[Case], None], file: Path, error: Exception) -> st
     last, words = frames[-1], _words(error, file)
     if isinstance(error, NotImplementedError) and Path(last.filename) != file:
         return f"the class has no {last.name}: write def {last.name}{_signature(last.name)}"
-    here = [frame for frame in frames if Path(frame.filename) == file]
-    where = f" in {here[-1].name}" if here else ""
-    if here and here[-1].name in ("__init__", "_setup") and re.search(r"\bd\b", here[-1].line or ""):
+    own_frames = [frame for frame in frames if Path(frame.filename) == file]
+    where = f" in {own_frames[-1].name}" if own_frames else ""
+    if own_frames and own_frames[-1].name in ("__init__", "_setup") and re.search(r"\bd\b", own_frames[-1].line or ""):
         return f"d is not known before data: make state that depends on it in _begin(self, d), not{where} ({words})"
     if check is check_untrained_model:
         return f"a model that has seen no data cannot be saved and loaded: {words}"
-    shapes = SHAPES.get(here[-1].name, "") if here and isinstance(error, ValueError | IndexError) else ""
+    shapes = SHAPES.get(own_frames[-1].name, "") if own_frames and isinstance(error, ValueError | IndexError) else ""
     return f"an error{where} {CHECKED_WHEN[check]}: {words}{shapes}"
 
 

@@ -329,8 +329,8 @@ def _stand_in(options: argparse.Namespace) -> Setting | None:
     if not options.paper or own_files.has_own_data(options):
         return None
     similar_by = options.value_similar_by or "auto"
-    here = [one for one in EMBEDDED if one.dataset == options.dataset]
-    matching = [one for one in here if similar_by in (one.similar_by, "auto" if one.kind in LABELLED else "")]
+    of_dataset = [one for one in EMBEDDED if one.dataset == options.dataset]
+    matching = [one for one in of_dataset if similar_by in (one.similar_by, "auto" if one.kind in LABELLED else "")]
     return matching[0] if matching else None
 
 

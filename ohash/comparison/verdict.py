@@ -115,8 +115,8 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
     parts = [text, random]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        behind = _deficit_text(truth_gap(best, online, column))
-        text = f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}"
+        deficit = _deficit_text(truth_gap(best, online, column))
+        text = f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {deficit}"
         rivals = [code for code in indistinguishable_by_truth(online, codes, column) if _learns_online(snapshot, code)]
         parts.append(text + _as_good_online(snapshot, online, {code: code.truth for code in rivals}))
         parts.append(_price(snapshot, best, online))
@@ -148,9 +148,9 @@ def _best_for_distance(snapshot: ComparisonSnapshot) -> Sentence | None:
     text = _with_seeds(text, snapshot)
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        apart = recall_gap(best, online)
-        behind = f"{apart.size} behind" if apart is not None and apart.significant else _deficit_text(apart)
-        text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
+        lost = recall_gap(best, online)
+        deficit = f"{lost.size} behind" if lost is not None and lost.significant else _deficit_text(lost)
+        text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {deficit}"
         rivals = [code for code in indistinguishable_by_recall(online, codes) if _learns_online(snapshot, code)]
         text += _as_good_online(snapshot, online, {code: code.recall for code in rivals})
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")

@@ -31,11 +31,11 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
         return sentence + "; not evaluated since the start."
     if "map" in n and math.isfinite(n["map"]):
         clicks, column = now.similar_by in CLICKS, truth_column(now.similar_by)
-        apart = (
+        remark = (
             f" (hit@10; pair-AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
         )
         sentence += (
-            f": agreement with {truth_of(now)} {_from_to(n, column)}{apart}, "
+            f": agreement with {truth_of(now)} {_from_to(n, column)}{remark}, "
             f"with the original distance it {_from_to(n, 'recall_10')}"
         )
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)
@@ -131,10 +131,10 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     return ", ".join(parts)
 
 
-def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str:
+def settings_that_differ(first: ExperimentParams, second: ExperimentParams) -> str:
     """The settings in which another experiment differs from this one, as "r = 48, C = 0.1"; empty if nothing."""
-    mine, theirs = flat(here.with_current_values()), flat(there.with_current_values())
-    rows = {**rows_of(here), **rows_of(there)}
+    mine, theirs = flat(first.with_current_values()), flat(second.with_current_values())
+    rows = {**rows_of(first), **rows_of(second)}
     parts = [
         _value(rows, key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(rows, key, value)}"
         for key, value in theirs.items()

@@ -128,13 +128,13 @@ def recall_by_distances(D: Singles, exact: Rows, cuts: Sequence[Cut], own: Rows 
         D[own >= 0, own[own >= 0]] = np.inf
     within = sorted({cut.k - 1 for cut in cuts if cut.k < n})
     ranked = np.partition(D, within, axis=1) if within else D
-    apart = np.take_along_axis(D, rows, axis=1)
+    distances = np.take_along_axis(D, rows, axis=1)
     counts = np.empty((4, len(cuts), len(D)), np.int64)
     for at, (neighbours, k) in enumerate(cuts):
         if k >= n:
             counts[:, at] = np.array(whole_database_counts(neighbours, k))[:, None]
             continue
-        kth, few = ranked[:, k - 1 : k], apart[:, :neighbours]
+        kth, few = ranked[:, k - 1 : k], distances[:, :neighbours]
         for row, flags in enumerate([few < kth, few == kth, D < kth, D == kth]):
             counts[row, at] = np.count_nonzero(flags, axis=1)
     return _shares(np.array(cuts, np.int64).reshape(-1, 2), *counts)

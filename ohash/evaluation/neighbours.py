@@ -82,8 +82,8 @@ def iter_exact_neighbours(
             continue
         for at, (row, items) in enumerate(zip(some, close, strict=True)):
             vectors = database.take(items)
-            apart = pair_distances(vectors, np.broadcast_to(queries[row], vectors.shape), metric)
-            neighbours[row] = items[np.lexsort((items, apart))[:k]]
+            distances = pair_distances(vectors, np.broadcast_to(queries[row], vectors.shape), metric)
+            neighbours[row] = items[np.lexsort((items, distances))[:k]]
             if at % MEASURED == 0:
                 yield 1.0
     return neighbours
@@ -139,12 +139,12 @@ class _Pool:
         return np.split(items, np.searchsorted(q, np.arange(1, len(self.kth))))
 
     def _sort(self, slack: npt.NDArray[np.float64]) -> None:
-        q, items, apart = (np.concatenate(column) for column in zip(*self._parts, strict=True))
-        order = np.lexsort((apart, q))
-        q, items, apart = q[order], items[order], apart[order]
+        q, items, distances = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        order = np.lexsort((distances, q))
+        q, items, distances = q[order], items[order], distances[order]
         first, count = np.searchsorted(q, np.arange(len(self.kth))), np.bincount(q, minlength=len(self.kth))
         enough = np.flatnonzero(count >= self.k)
-        self.kth[enough] = np.minimum(self.kth[enough], apart[first[enough] + self.k - 1])
-        keep = apart <= (self.kth + slack)[q]
-        self._parts = [(q[keep], items[keep], apart[keep])]
+        self.kth[enough] = np.minimum(self.kth[enough], distances[first[enough] + self.k - 1])
+        keep = distances <= (self.kth + slack)[q]
+        self._parts = [(q[keep], items[keep], distances[keep])]
         self.size = self._sorted = int(keep.sum())

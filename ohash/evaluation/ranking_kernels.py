@@ -123,8 +123,8 @@ def score(
         if relevant[c] > 0:
             if at < n_k:
                 dcg += discounted_gain(N, share, size[c])
-            behind = others - (N - hits)  # others in this class and after it
-            pairs += relevant[c] * (behind - 0.5 * (size[c] - relevant[c]))
+            others_after = others - (N - hits)  # others in this class and after it
+            pairs += relevant[c] * (others_after - 0.5 * (size[c] - relevant[c]))
             ap += class_precision(N, hits, size[c], relevant[c], size[c], harmonic)
             if hits == 0:
                 scores[RECIPROCAL_RANK] = first_hit(N, size[c], relevant[c])

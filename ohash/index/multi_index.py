@@ -124,11 +124,11 @@ class MultiIndex:
             self.stale[at] = False
         return len(out_of_date)
 
-    def group_size(self, together: bool) -> int:
+    def group_size(self, summed: bool) -> int:
         """Tables per group: those of a model, or all of them for a sum over models, which is one long code."""
-        return len(self.parts) if together else self.m
+        return len(self.parts) if summed else self.m
 
-    def estimate(self, words: Words, query: Words, radius: int, together: bool) -> LookupEstimate:
+    def estimate(self, words: Words, query: Words, radius: int, summed: bool) -> LookupEstimate:
         """The work of a search that must be complete up to `radius`, for one query (T, words).
 
         Values are counted; rows are estimated from a sample, and at least what evenly spread codes would give.
@@ -137,7 +137,7 @@ class MultiIndex:
             at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
             self._sample = np.stack([_values(words[part[MODEL]][:, at], part) for part in self.parts])
         sample = self._sample
-        m = self.group_size(together)
+        m = self.group_size(summed)
         lookups = rows = evenly = 0.0
         met = np.zeros(sample.shape[1], np.bool_)
         for number, part in enumerate(self.parts):

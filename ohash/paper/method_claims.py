@@ -72,9 +72,9 @@ def _with_rivals_missing(part: Part, missing: bool) -> Part:
 def _at_equal_bits(measurements: Measurements, setting: Setting, figure: str, rivals: Sequence[str]) -> Iterable[Part]:
     """MMOH of four models against the best rival of four times the bits; shown, and not decisive."""
     for r in (r for r in measurements.profile.bits if 4 * r in measurements.profile.bits):
-        there, _ = _run_and_left_out(measurements, figure, setting, rivals, 4 * r)
+        run_methods, _ = _run_and_left_out(measurements, figure, setting, rivals, 4 * r)
         try:
-            other = measurements.best(figure, setting, [(method, 4 * r) for method in there])
+            other = measurements.best(figure, setting, [(method, 4 * r) for method in run_methods])
             effect = map_gain(measurements, setting, figure, ("mmoh", r), other)
         except MissingCellError:
             continue
@@ -119,11 +119,11 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
         if setting.kind == "tracks":
             others.remove("lego")
         for r in (r for r in measurements.profile.bits if r > 32):
-            there, gone = _run_and_left_out(measurements, "6", setting, others, r)
-            other = measurements.best("6", setting, [(one, r) for one in there])
+            run_methods, missing = _run_and_left_out(measurements, "6", setting, others, r)
+            other = measurements.best("6", setting, [(one, r) for one in run_methods])
             effect = map_gain(measurements, setting, "6", (method, r), other)
-            what = f"r = {r}, minus the next best{gone}, {find(other[0]).title}"
-            yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(gone))
+            what = f"r = {r}, minus the next best{missing}, {find(other[0]).title}"
+            yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(missing))
         if method == "mmoh":
             yield from _at_equal_bits(measurements, setting, "6", others)
         try:
@@ -144,11 +144,11 @@ def _lead(measurements: Measurements, setting: Setting, r: int, rival_r: int) ->
     The rival has `rival_r` bits, and is chosen on validation queries.
     """
     others = [one for one in ONLINE if one != "mmoh"]
-    there, gone = _run_and_left_out(measurements, "6", setting, others, rival_r)
-    best = measurements.best("6", setting, [(one, rival_r) for one in there])
+    run_methods, missing = _run_and_left_out(measurements, "6", setting, others, rival_r)
+    best = measurements.best("6", setting, [(one, rival_r) for one in run_methods])
     mine = measurements.ap(measurements.seeds("6", setting, "mmoh", r))
     theirs = measurements.ap(measurements.seeds("6", setting, *best))
-    return [a - b for a, b in zip(mine, theirs, strict=False)], find(best[0]).title, bool(gone)
+    return [a - b for a, b in zip(mine, theirs, strict=False)], find(best[0]).title, bool(missing)
 
 
 def _lead_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -184,11 +184,11 @@ def _lego_equals_oh(measurements: Measurements, setting: Setting) -> Iterable[Pa
 def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     pairwise = [method for method in SUPERVISED if find(method).pairwise]
     for r in (r for r in measurements.profile.bits if r > 16):
-        there, gone = _run_and_left_out(measurements, "8", setting, pairwise, r)
-        other = measurements.best("8", setting, [(method, r) for method in there])
+        run_methods, missing = _run_and_left_out(measurements, "8", setting, pairwise, r)
+        other = measurements.best("8", setting, [(method, r) for method in run_methods])
         effect = map_gain(measurements, setting, "8", ("mmoh", r), other)
-        what = f"r = {r}, minus the better of the two{gone}, {find(other[0]).title}"
-        yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(gone))
+        what = f"r = {r}, minus the better of the two{missing}, {find(other[0]).title}"
+        yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(missing))
     yield from _at_equal_bits(measurements, setting, "8", pairwise)
 
 

@@ -58,8 +58,8 @@ class Omission:
 
     def covers(self, method: str, setting: Setting, r: int) -> bool:
         """Whether a cell is left out."""
-        here = (not self.kinds or setting.kind in self.kinds) and (not self.bits or r in self.bits)
-        return here and method == self.method
+        applies = (not self.kinds or setting.kind in self.kinds) and (not self.bits or r in self.bits)
+        return applies and method == self.method
 
 
 @dataclass(frozen=True)

@@ -223,10 +223,10 @@ def claims_table(findings: Sequence[Finding]) -> Table:
             claim = (finding.claim.text, finding.claim.place, verdict) if at == 0 else ("", "", "")
             effect = None if part is None else part.effect
             size = ("–", "") if effect is None else (str(effect), effect.interval)
-            setting, what, here = (
+            setting, what, verdict_text = (
                 ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict_text)
             )
-            rows.append((*claim, setting, what, *size, here))
+            rows.append((*claim, setting, what, *size, verdict_text))
     header = (
         "claim", "place", "verdict", "data", "what was compared", "effect and interval", "kind of interval",
         "verdict on these data",

@@ -53,8 +53,8 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
         ended = [result for result in mine if result.state == "done"] or mine[:1]
         if kind and snapshot.supervision(at) != kind:
             if ended:
-                behind = _curve(snapshot, at, ended, metric, over, "reference", x.hi)
-                drawn.insert(0, replace(behind, label="", width=theme.THIN, opacity=FAINT))
+                mean_curve = _curve(snapshot, at, ended, metric, over, "reference", x.hi)
+                drawn.insert(0, replace(mean_curve, label="", width=theme.THIN, opacity=FAINT))
             continue
         if len(mine) > 1:
             drawn += [_curve(snapshot, at, [one], metric, over, role, x.hi, faint=True) for one in mine]

@@ -57,8 +57,8 @@ def mean_note(result: Neighbours, precision: Floats, queries: int | None = None)
         return ""
     start, end = (f"{10 * finite[at]:.1f}" for at in (0, -1))
     every = "all queries" if queries is None else f"all {queries:,} queries"
-    whose = "of the only query" if queries == 1 else f"mean over {every}"
-    return f"Relevant among the ten nearest, {whose}: {start} at the start, {end} now."
+    population = "of the only query" if queries == 1 else f"mean over {every}"
+    return f"Relevant among the ten nearest, {population}: {start} at the start, {end} now."
 
 
 def ties_note(result: Neighbours, r: int, T: int = 1) -> str:

@@ -149,8 +149,8 @@ class SideLabel:
 
 def with_labels(chart: Chart) -> list[Series | Mark]:
     """What has a label beside the plot or a point."""
-    beside = [mark for mark in chart.marks if mark.label and mark.axis == "y"]
-    return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
+    level_marks = [mark for mark in chart.marks if mark.label and mark.axis == "y"]
+    return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *level_marks]
 
 
 def labels(
@@ -198,8 +198,8 @@ def labels(
     heights, over = dict(enumerate(moved)), set[int]()
     if inside:
         others = [at for at in range(len(wanted)) if at not in inside]
-        apart = spread([places[at] for at in others], 1.2 * size, 0, height)
-        heights = dict(zip(others, apart, strict=True))
+        spaced = spread([places[at] for at in others], 1.2 * size, 0, height)
+        heights = dict(zip(others, spaced, strict=True))
         least = narrowest or NARROWER * width
         narrow = [(x * least / width, wide, y) for x, wide, y in places]
         placed = _inside(chart, inside, narrow, heights, least, height, size, taller)
@@ -262,7 +262,7 @@ def _inside(
     chart: Chart,
     inside: Sequence[int],
     places: Sequence[tuple[float, float, float]],
-    beside: Mapping[int, float],
+    label_heights: Mapping[int, float],
     width: float,
     height: float,
     size: float,
@@ -294,7 +294,7 @@ def _inside(
         return line_labels.Text(x, y, wide)
 
     texts = {at: text(at, places[at][2]) for at in inside}
-    return line_labels.place(texts, [text(at, y) for at, y in beside.items()], lines, size, height, taller)
+    return line_labels.place(texts, [text(at, y) for at, y in label_heights.items()], lines, size, height, taller)
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:

@@ -60,7 +60,7 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     curves, peaks, recorded = [], [], list[Series]()
     for setting, look in zip(measured.settings(figure), distinct_styles(len(measured.settings(figure))), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
-        curves += _curve(setting.title, x, y, sd, look, beside=False)
+        curves += _curve(setting.title, x, y, sd, look, end_label=False)
         recorded += _as_recorded(setting.title, *_points(measured, figure, setting, method, replaced=True)[:2], look)
         if len(y) and figure.varies in ("beta", "C", "T"):
             peaks.append(f"{formats.number(float(x[np.argmax(y)]), 2)} ({setting.title})")
@@ -375,14 +375,13 @@ def _curve(
     look: LineStyle,
     *,
     width: float = theme.NORMAL,
-    beside: bool = True,
+    end_label: bool = True,
 ) -> list[Series]:
     """A line and its points; named beside its end, or in the legend."""
     band = sd if sd is not None and len(sd) and np.isfinite(sd).any() else None
     common: dict[str, Any] = {"role": look.role, "marker": look.marker}
-    line = Series(
-        name, x, y, dash=look.dash, width=width, spread=band, listed=not beside, label=name if beside else "", **common
-    )  # fmt: skip
+    label = name if end_label else ""
+    line = Series(name, x, y, dash=look.dash, width=width, spread=band, listed=not end_label, label=label, **common)
     return [line, Series(name, x, y, kind="points", listed=False, **common)]
 
 

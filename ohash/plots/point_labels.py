@@ -85,11 +85,11 @@ def _candidates(wide: float, size: float) -> tuple[Floats, Floats]:
     """Where a text may begin, and how high: right of its point, left, or above and below."""
     ups = size * np.arange(-REACH, REACH + 0.1, 0.25)
     gaps = size * (0.6 + 0.7 * np.arange(4))
-    beside = np.concatenate([gaps, -wide - gaps])
+    left_right = np.concatenate([gaps, -wide - gaps])
     above = np.array([-0.25, -0.5, -0.75]) * wide
     vertical = ups[np.abs(ups) >= (HALF + CLEAR) * size - 1e-9]
-    across = np.concatenate([np.tile(beside, len(ups)), np.tile(above, len(vertical))])
-    return across, np.concatenate([np.repeat(ups, len(beside)), np.repeat(vertical, len(above))])
+    across = np.concatenate([np.tile(left_right, len(ups)), np.tile(above, len(vertical))])
+    return across, np.concatenate([np.repeat(ups, len(left_right)), np.repeat(vertical, len(above))])
 
 
 def _on_plots(places: Sequence[Place], widths: Floats) -> Floats:

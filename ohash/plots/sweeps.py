@@ -54,7 +54,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     drawn = _worth_drawing(groups, measure)
     names = names_of(groups, points)
     best = best_of(points, measure)
-    beside = (
+    at_line_end = (
         not sweep.random
         and 1 < len(drawn) <= MAX_END_LABELS
         and all(len(names[rest]) <= MAX_END_LABEL for rest, _ in drawn)
@@ -68,10 +68,11 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
         common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
         width = theme.THICK if len(drawn) <= MAX_END_LABELS else theme.NORMAL
         if not sweep.random:
-            look_of_line: dict[str, Any] = {"dash": look.dash, "width": width, "spread": band, "listed": not beside}
-            line = Series(name, x[finite], y[finite], **look_of_line, **common)
-            curves.append(replace(line, label=name) if beside else line)
-        notes = tuple(note(point, measure) for point, there in zip(some, finite, strict=True) if there)
+            line = Series(
+                name, x[finite], y[finite], dash=look.dash, width=width, spread=band, listed=not at_line_end, **common
+            )
+            curves.append(replace(line, label=name) if at_line_end else line)
+        notes = tuple(note(point, measure) for point, known in zip(some, finite, strict=True) if known)
         listed = bool(sweep.random) and len(drawn) > 1
         curves.append(Series(name, x[finite], y[finite], kind="points", listed=listed, notes=notes, **common))
         for point in some:
@@ -317,8 +318,8 @@ def _axis(sweep: Sweep, key: str, values: list[float]) -> Axis:
     tiny = scale == "log" and ordered[0] < 1e-3
     lo, hi = _with_room(ordered[0], ordered[-1], scale) if ordered and ordered[0] < ordered[-1] else (None, None)
     gaps = [b - a for a, b in pairwise(ordered)] if scale == "linear" else [math.log(step) for step in steps]
-    apart = 1 < len(ordered) <= MAX_TICKS and min(gaps) >= CLOSEST * sum(gaps)
-    at = tuple(ordered) if apart else ()
+    tick_per_value = 1 < len(ordered) <= MAX_TICKS and min(gaps) >= CLOSEST * sum(gaps)
+    at = tuple(ordered) if tick_per_value else ()
     return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number", at=at)
 
 

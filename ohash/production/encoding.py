@@ -71,8 +71,8 @@ def encode_dataset(
     partitions = list_partitions(source, column, identity)
     _check_manifest(target, source, hashlib.sha256(content).hexdigest(), partitions)
     system, folder = open_place(target)
-    there = set(list_files(system, folder))
-    waiting = [one for one in partitions if one.name not in there]
+    existing = set(list_files(system, folder))
+    waiting = [one for one in partitions if one.name not in existing]
     rows = sum(one.rows for one in partitions)
     done, rows_done, seconds = 0, 0, 0.0
 

@@ -24,8 +24,8 @@ ONE_THREAD = dict.fromkeys(
 
 def environment_of_child(*, one_thread: bool = False) -> dict[str, str]:
     """The environment, with the folder of the package first on the path."""
-    here = str(Path(__file__).parents[2])
-    path = os.pathsep.join([here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+    package_folder = str(Path(__file__).parents[2])
+    path = os.pathsep.join([package_folder, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
     return {**os.environ, **(ONE_THREAD if one_thread else {}), "PYTHONPATH": path}
 
 

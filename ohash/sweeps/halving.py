@@ -65,12 +65,12 @@ def open_rounds(sweep: Sweep, results: Mapping[str, dict[str, Any]], failed: Set
     taking_part = {_without_pairs(at) for at, _ in settings}
     rounds: list[Round] = []
     for pairs in sweep.budgets:
-        here = [one for one in settings if dict(one[0])["pairs"] == pairs and _without_pairs(one[0]) in taking_part]
-        finished = all(cell.key in ended for _, cells in here for cell in cells)
-        rounds.append(Round(pairs, tuple(here), finished))
+        entered = [one for one in settings if dict(one[0])["pairs"] == pairs and _without_pairs(one[0]) in taking_part]
+        finished = all(cell.key in ended for _, cells in entered for cell in cells)
+        rounds.append(Round(pairs, tuple(entered), finished))
         if not finished:
             break
-        taking_part = {_without_pairs(at) for at, _ in _best(here, results, int(dict(sweep.halving)["factor"]))}
+        taking_part = {_without_pairs(at) for at, _ in _best(entered, results, int(dict(sweep.halving)["factor"]))}
     return rounds
 
 
@@ -93,11 +93,11 @@ def planned_cells(sweep: Sweep, results: Mapping[str, dict[str, Any]] | None = N
     """The cells that run: of open rounds those that take part, of later ones as many; the first stand for the best."""
     rounds = open_rounds(sweep, results or {})
     cells = [cell for one in rounds for cell in one.cells]
-    here, everyone = list(rounds[-1].settings), dict(sweep.by_point())
+    entered, everyone = list(rounds[-1].settings), dict(sweep.by_point())
     for pairs in sweep.budgets[len(rounds) :]:
         factor = int(dict(sweep.halving)["factor"])
-        here = [(at, everyone[at]) for at in (_with_pairs(at, pairs) for at, _ in _best(here, {}, factor))]
-        cells += [cell for _, of_setting in here for cell in of_setting]
+        entered = [(at, everyone[at]) for at in (_with_pairs(at, pairs) for at, _ in _best(entered, {}, factor))]
+        cells += [cell for _, of_setting in entered for cell in of_setting]
     return cells
 
 

@@ -113,8 +113,8 @@ def test_a_frame_without_a_timer_asks_for_the_page_if_the_run_moves(
     monkeypatch.setattr(address, "place", lambda: "")
     monkeypatch.setattr(address, "write_query", lambda _: None)
     first = live_run.runner(session)
-    wait(lambda: page._rest_level(session, first) == page.ALL_REST)
-    session.resting, session.interval = page.ALL_REST, page._interval(session)
+    wait(lambda: page._rest_level(session, first) == page.ALL_AT_REST)
+    session.resting, session.interval = page.ALL_AT_REST, page._interval(session)
     page._draw(session)
 
     session.redraw = True

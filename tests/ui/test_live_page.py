@@ -150,8 +150,8 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
     lease = live_run.hub().lease(session.id)
     for states, level in (
         (("running", "done"), 0),
-        (("done", "running"), page.RUN_RESTS),
-        (("done", "paused"), page.ALL_REST),
+        (("done", "running"), page.RUN_AT_REST),
+        (("done", "paused"), page.ALL_AT_REST),
     ):
         mine, other = (SimpleNamespace(state=one) for one in states)
         monkeypatch.setattr(lease, "companions", [other])
@@ -159,7 +159,7 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
     for playing, judging, pictured, level in (
         (False, True, "paused", 0),
         (False, False, "running", 0),
-        (False, False, "paused", page.ALL_REST),
+        (False, False, "paused", page.ALL_AT_REST),
         (True, False, "paused", 0),
     ):
         session.playing = playing

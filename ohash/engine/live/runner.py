@@ -202,17 +202,17 @@ class Runner(Background):
                     self.state = "stopped"
                     return
                 goal = self._head_start()
-                behind = run.t < goal
-                if not behind:
+                before_goal = run.t < goal
+                if not before_goal:
                     self._apply(run)
                 commands, switches, owed = self._commands, self._switches, self._steps > 0
-                going = behind or owed or not self._paused
+                going = before_goal or owed or not self._paused
                 self.state = "running" if going else "paused"
                 now, rate = self._clock(), pairs_per_second(self._pace, run.t)
                 budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
                 last_tick = now
                 limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunker.size) if going else 0
-                limit = min(chunker.size, goal - run.t) if behind else limit
+                limit = min(chunker.size, goal - run.t) if before_goal else limit
                 if self._applied != acknowledged:  # somebody waits to see her change
                     limit = min(limit, max(1, chunker.size // 8))
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
@@ -220,7 +220,7 @@ class Runner(Background):
                 budget = max(0.0, budget - learnt)
                 chunker.measure(learnt, seconds)
                 with self._wake:
-                    if owed and not behind and switches == self._switches:  # not those before `step` was called
+                    if owed and not before_goal and switches == self._switches:  # not those before `step` was called
                         self._steps -= learnt
             if run.done:
                 with COMPUTING, self._held:

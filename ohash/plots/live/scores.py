@@ -129,8 +129,8 @@ def quality(
     if metric != "map" and math.isfinite(chance := now.numbers.get(f"{metric}_chance", math.nan)):
         caption += f" A random order reaches {chance:.2g}."
     for one in over_seeds:
-        behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
-        title += f"; {one.name} {formats.share(last(one.y))}{behind}"
+        moment = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
+        title += f"; {one.name} {formats.share(last(one.y))}{moment}"
         caption += f" {BAND_OF_SEEDS}"
     return Chart(title, x, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Line chart over pairs.")
 

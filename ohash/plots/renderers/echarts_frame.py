@@ -114,7 +114,7 @@ def axis_option(chart: Chart, which: Literal["x", "y"], frame: Frame, ground: th
     return drawn
 
 
-def marks_option(chart: Chart, frame: Frame, beside: list[layout.SideLabel], dark: bool) -> Option:
+def marks_option(chart: Chart, frame: Frame, side_labels: list[layout.SideLabel], dark: bool) -> Option:
     """A series without points that carries the reference lines."""
     ground = theme.ground(dark)
     lines = []
@@ -124,7 +124,7 @@ def marks_option(chart: Chart, frame: Frame, beside: list[layout.SideLabel], dar
             label |= {"position": "end", "align": one.align, "formatter": one.label}
             label["distance"] = [0, 3 + frame.lane * one.lane]
         lines.append(_line(one.mark, {"xAxis": float(one.mark.at)}, label, dark))
-    moved = {id(one.of): one.up for one in beside}
+    moved = {id(one.of): one.up for one in side_labels}
     for mark in chart.marks:
         if mark.axis == "y":
             label = _label_beside(mark, frame, moved) if id(mark) in moved else {"show": False}

@@ -75,8 +75,8 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
 
 def _test_queries(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
     """The test queries of ann-benchmarks, if they have as many columns as the matrix."""
-    here = "test" in shapes and not transposed and name != "test"
-    return ["test"] if here and shapes["test"][1:] == shapes[name][1:] else []
+    has_test = "test" in shapes and not transposed and name != "test"
+    return ["test"] if has_test and shapes["test"][1:] == shapes[name][1:] else []
 
 
 def values(

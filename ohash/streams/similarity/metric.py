@@ -252,10 +252,10 @@ class MetricSimilarity:
         edge = np.nextafter((2 * slack).astype(D.dtype), np.inf, dtype=D.dtype)  # never narrower
         inside = np.count_nonzero(off < -edge, axis=1)
         a, b = np.nonzero(np.abs(off, out=off) <= edge)
-        apart = self._distances(block[a], reference[b])
-        order = np.lexsort((apart, a))
+        distances = self._distances(block[a], reference[b])
+        order = np.lexsort((distances, a))
         first = np.searchsorted(a, np.arange(len(block)))
-        return np.asarray(apart[order][first + rank - 1 - inside])
+        return np.asarray(distances[order][first + rank - 1 - inside])
 
     def _similar_pairs(self) -> RowPairs | None:
         """All similar pairs of the pool, each once, in both orders if `one_sided`; None if there are too many."""

@@ -79,8 +79,8 @@ def gallery_bar(session: Session, snapshot: ComparisonSnapshot) -> None:
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         st.markdown("**One query, two methods** · ✓ relevant, ✗ not relevant", width="content")
         for side in (0, 1):
-            here = session.sides[side] if session.sides[side] in names else len(names) - 1
-            one = slot(f"side_{side}", here, list(names))
+            chosen = session.sides[side] if session.sides[side] in names else len(names) - 1
+            one = slot(f"side_{side}", chosen, list(names))
             st.selectbox(
                 f"method {side + 1}", one.options, one.index, key=one.key, format_func=lambda at: names.get(at, ""),
                 label_visibility="collapsed", width=170, on_change=on_choice(one, partial(_pick_side, session, side)),

@@ -35,11 +35,11 @@ def choose(session: Session) -> str:
     titles = catalogue.titles(session)
     if went_back() and "dataset" in st.query_params:
         session.viewed_dataset = catalogue.key_of(st.query_params["dataset"], st.query_params.get("content", ""))
-    here = catalogue.key_of(session.params.dataset, session.params.content)
+    live_key = catalogue.key_of(session.params.dataset, session.params.content)
     if session.viewed_dataset not in titles:
-        session.viewed_dataset = here if here in titles else next(iter(titles))
-        spec = datasets.lookup(here)
-        if spec is not None and here not in titles:
+        session.viewed_dataset = live_key if live_key in titles else next(iter(titles))
+        spec = datasets.lookup(live_key)
+        if spec is not None and live_key not in titles:
             session.warnings.append(_why_not(spec))
 
     look = slot("look", session.viewed_dataset, tuple(titles))

@@ -44,7 +44,7 @@ KEY = "view_details"
 SCORE = """**Score** (first chart): how well the codes agree with {truth} ({score}) or with the original distance
 (recall@10), measured on queries that are never learnt. The dashed line is where it started."""
 HILLS = "**Hills** (second): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
-APART = "Learning draws the similar pairs to α or below, and the dissimilar ones to β·r or above."
+THRESHOLDS = "Learning draws the similar pairs to α or below, and the dissimilar ones to β·r or above."
 GOOD_CODES = "The better the codes, the further the blue hill lies to the left of the orange one."
 LOSS = """**Loss** (third): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
 by the first hash, is what learning has saved."""
@@ -62,9 +62,10 @@ def how_to_read(params: ExperimentParams, truth: str = "labels", score: str = "m
     `truth` is what codes should agree with, as the headline calls it, and `score` the measure of that.
     """
     spec = registry.hashers()[params.method]
-    apart = hasattr(params.model, "alpha") and hasattr(params.model, "beta")
+    has_thresholds = hasattr(params.model, "alpha") and hasattr(params.model, "beta")
     reports = hasattr(spec.hasher, "certificates")
-    parts = [SCORE, HILLS + (APART if apart else GOOD_CODES), *((LOSS, STEP) if reports else (FROZEN, NO_STEP))]
+    hills = HILLS + (THRESHOLDS if has_thresholds else GOOD_CODES)
+    parts = [SCORE, hills, *((LOSS, STEP) if reports else (FROZEN, NO_STEP))]
     if spec.key in {"oh", "mmoh"}:
         parts.append(CLICK)
     names = {"method": escape_markdown(spec.title), "truth": truth, "score": score}

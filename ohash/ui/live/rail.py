@@ -124,10 +124,10 @@ def _more_settings(session: Session, rows: dict[str, Parameter], values: dict[st
     elsewhere = {*VISIBLE, *(key for keys in MORE.values() for key in keys)}
     own = tuple(key for key in parameter_table(session.params.model) if key not in elsewhere)
     for heading, keys in MORE.items():
-        here = [rows[key] for key in (*keys, *(own if heading == "Model" else ())) if key in rows]
-        if here:
+        group = [rows[key] for key in (*keys, *(own if heading == "Model" else ())) if key in rows]
+        if group:
             st.caption(heading)
-        for row in here:
+        for row in group:
             on_commit = partial(change, session) if row.live else _committer(session)
             control(row, values[row.key], on_commit, idle=not row.is_active(values))
             if row.key == "sigma" and values["sigma"] == row.lo and row.is_active(values):

@@ -35,8 +35,8 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     if reference is None:
         return chart
     band = f" {BAND_OF_SEEDS}" if BAND_OF_SEEDS in chart.caption else ""
-    apart = _differences(now, reference)
-    return replace(with_difference(chart, PINNED), caption=apart + band if apart else chart.caption)
+    differing = _differences(now, reference)
+    return replace(with_difference(chart, PINNED), caption=differing + band if differing else chart.caption)
 
 
 def with_pinned_run(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:
@@ -59,9 +59,9 @@ def _same_data(now: Snapshot, other: Snapshot) -> bool:
 def _differences(now: Snapshot, reference: EarlierRun) -> str:
     """What differs in the parameters of the two runs, each with its own values."""
     other = reference.now.params
-    here, there = settings_that_differ(other, now.params), settings_that_differ(now.params, other)
-    parts = [f"Now: {here}."] if here else []
-    parts += [f"Pinned, in green here: {there}, {amount(reference.now.t, 'pair')}."] if there else []
+    live, pinned = settings_that_differ(other, now.params), settings_that_differ(now.params, other)
+    parts = [f"Now: {live}."] if live else []
+    parts += [f"Pinned, in green here: {pinned}, {amount(reference.now.t, 'pair')}."] if pinned else []
     return " ".join(parts)
 
 

@@ -145,22 +145,23 @@ def _export(session: Session) -> None:
     files, hide = own_data.files_of(session, now.params.content), own_data.hide_folders()
     offer_file("Code for this run", lambda: hide(code_for(now.params, files)), f"{name}.py", "text/x-python")
     if run is not None:
-        here = link_here({})
+        address = link_here({})
         score = ChartSwitches(view_state.view("quality") or "mAP").score(now.similar_by)
-        offer_file("Recording (HTML)", partial(_recording, session, here, score), f"{name}-recording.html", "text/html")
-        offer_file("Animation (GIF)", partial(_animation, session, here, score), f"{name}.gif", "image/gif")
+        recording = partial(_recording, session, address, score)
+        offer_file("Recording (HTML)", recording, f"{name}-recording.html", "text/html")
+        offer_file("Animation (GIF)", partial(_animation, session, address, score), f"{name}.gif", "image/gif")
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
 
 
-def _facts(session: Session, now: Snapshot, here: str) -> dict[str, str]:
-    """What a reader of an exported page must know to repeat it; `here` is the address of this page with its "?"."""
+def _facts(session: Session, now: Snapshot, address: str) -> dict[str, str]:
+    """What a reader of an exported page must know to repeat it; `address` is that of this page with its "?"."""
     own = session.own.get(now.params.content)
     return facts_of(
-        now, title_of(now.params) if own is None else own.title, f"{here}{urlencode(now.params.to_query())}"
+        now, title_of(now.params) if own is None else own.title, f"{address}{urlencode(now.params.to_query())}"
     )
 
 
-def _recording(session: Session, here: str, score: str) -> str:
+def _recording(session: Session, address: str, score: str) -> str:
     """The run from its start to now as a page that plays."""
     from ohash.web.continuation import continuation  # noqa: PLC0415
     from ohash.web.recording import recording_page  # noqa: PLC0415
@@ -170,15 +171,15 @@ def _recording(session: Session, here: str, score: str) -> str:
         assert runner.run is not None
         shown, dataset = runner.moments.with_curves(runner.run, runner.state), runner.run.world.dataset
         more = continuation(runner.run, [now for now, _ in shown])
-    return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score, more)
+    return recording_page(shown, dataset, _facts(session, shown[-1][0], address), score, more)
 
 
-def _animation(session: Session, here: str, score: str) -> bytes:
+def _animation(session: Session, address: str, score: str) -> bytes:
     """The same for slides."""
     from ohash.web.animation import recording_gif  # noqa: PLC0415
 
     shown, dataset = _shown(session)
-    return recording_gif(shown, dataset, _facts(session, shown[-1][0], here)["run"], score)
+    return recording_gif(shown, dataset, _facts(session, shown[-1][0], address)["run"], score)
 
 
 def _shown(session: Session) -> tuple[list[tuple[Snapshot, Neighbours]], Dataset]:

@@ -44,8 +44,8 @@ def titles(session: Session) -> dict[str, str]:
     current, listed = datasets.lookup(session.params.dataset), by_group()
     unlisted = [current] if current is not None and datasets.family_of(current.key) else []
     for group in (unlisted, *listed.values()):
-        here = [spec for spec in group if not spec.missing()]
-        available |= {spec.key: spec.title + (f" · {spec.n:,} × {spec.d:,}" if spec.n else "") for spec in here}
+        installed = [spec for spec in group if not spec.missing()]
+        available |= {spec.key: spec.title + (f" · {spec.n:,} × {spec.d:,}" if spec.n else "") for spec in installed}
     return distinct(available)
 
 
@@ -71,9 +71,9 @@ def choose(session: Session, name: str, dataset: str, content: str, on_pick: Cal
     """The select box of the rail: own data first, then what is built in, then the rest; titles fit 250 pixels."""
     short = {key_of(OWN, content): own.title for content, own in session.own.items()}
     for group, specs in by_group().items():
-        here = [spec for spec in specs if not spec.missing()]
-        without_size = {spec.key for spec in here if group == "embedded" or not spec.n}
-        short |= {spec.key: spec.title + ("" if spec.key in without_size else f", {spec.n:,}") for spec in here}
+        installed = [spec for spec in specs if not spec.missing()]
+        without_size = {spec.key for spec in installed if group == "embedded" or not spec.n}
+        short |= {spec.key: spec.title + ("" if spec.key in without_size else f", {spec.n:,}") for spec in installed}
     current = key_of(dataset, content)
     if current not in short:
         unlisted = datasets.lookup(dataset)  # of a family

@@ -69,13 +69,13 @@ def set_view(session: Session, name: str) -> None:
     session.present = name
 
 
-def bar(session: Session, here: str) -> None:
+def bar(session: Session, current: str) -> None:
     """On the stage the other pages and Back, on the desk Present; for a page with nothing to choose."""
     if not session.present:
         enter_button(session)
         return
     with st.container(horizontal=True, key="stage_bar", width="content", vertical_alignment="center"):
-        other_pages(here)
+        other_pages(current)
         back_button(session)
 
 
@@ -93,10 +93,10 @@ def _choose(session: Session, name: str) -> None:
         session.present = name
 
 
-def other_pages(here: str) -> None:
+def other_pages(current: str) -> None:
     """Links to the other pages that can be presented; the menu is hidden."""
     for page, title in PAGES.items():
-        if page != here:
+        if page != current:
             st.page_link(page, label=title)
 
 

@@ -106,8 +106,8 @@ class Classroom:
     def board(self, task: str) -> list[Entry]:
         """The best of a task, of equal ones the one with fewer bits first."""
         with self._lock:
-            here = [entry for entry in self._entries.values() if entry.task == task]
-        return sorted(here, key=lambda entry: (-entry.score, entry.bits))[:SHOWN]
+            entries = [entry for entry in self._entries.values() if entry.task == task]
+        return sorted(entries, key=lambda entry: (-entry.score, entry.bits))[:SHOWN]
 
 
 @st.cache_resource

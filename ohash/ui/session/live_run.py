@@ -161,8 +161,8 @@ def await_change(session: Session) -> None:
 
 def can_fetch(session: Session, runner: Runner) -> bool:
     """Whether a browser may fetch pictures: the run moves, and they are for this session alone, and of this moment."""
-    apart = session.present or session.narrow or session.shared_until is not None or session.use_recording
-    return runner.state == "running" and not apart and not hub().is_shared(session.id)
+    special_view = session.present or session.narrow or session.shared_until is not None or session.use_recording
+    return runner.state == "running" and not special_view and not hub().is_shared(session.id)
 
 
 def has_pending_change(session: Session, now: Snapshot | None) -> bool:

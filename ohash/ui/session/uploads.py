@@ -33,9 +33,9 @@ def reserve(dataset: Dataset) -> None:
     """Count an upload against what the server, and one visitor, may hold; ValueError if it does not fit."""
     size, visitor = _size(dataset), access.visitor()
     with _lock:
-        for problem, whose in ((_visitor_limit_reason, visitor), (_server_limit_reason, None)):
+        for problem, uploader in ((_visitor_limit_reason, visitor), (_server_limit_reason, None)):
             if problem(dataset, size, visitor):
-                _forget_unused(whose)
+                _forget_unused(uploader)
             if words := problem(dataset, size, visitor):
                 raise ValueError(words)
         _held()[dataset] = size, visitor
@@ -51,7 +51,8 @@ def _size(dataset: Dataset) -> int:
 
 def _visitor_limit_reason(dataset: Dataset, size: int, visitor: str) -> str:
     """Why a visitor may not have this upload, too; "" if she may."""
-    used = sum(taken for other, (taken, whose) in list(_held().items()) if other is not dataset and whose == visitor)
+    held = list(_held().items())
+    used = sum(taken for other, (taken, uploader) in held if other is not dataset and uploader == visitor)
     if not visitor or used + size <= MAX_BYTES_OF_VISITOR:
         return ""
     return (
@@ -71,11 +72,11 @@ def _server_limit_reason(dataset: Dataset, size: int, visitor: str) -> str:
     )
 
 
-def _forget_unused(whose: str | None) -> None:
+def _forget_unused(uploader: str | None) -> None:
     """Give back what is kept only for a reload, of one visitor or of all, and what belongs to tabs that have closed."""
     held, kept = _held(), _uploads()
     for key, (dataset, _) in list(kept.items()):
-        if whose is None or held.get(dataset, (0, ""))[1] == whose:
+        if uploader is None or held.get(dataset, (0, ""))[1] == uploader:
             del kept[key]
     gc.collect()
 

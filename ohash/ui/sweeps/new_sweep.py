@@ -48,10 +48,10 @@ NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
 def build(session: Session) -> Sweep | None:
     """The sweep the widgets describe, or None after a message about what is wrong."""
     titles = catalogue.titles(session)
-    here = catalogue.key_of(session.params.dataset, session.params.content)
+    live_key = catalogue.key_of(session.params.dataset, session.params.content)
     left, right = st.columns(2)
     key = left.selectbox(
-        "Data", list(titles), list(titles).index(here if here in titles else "fashion"),
+        "Data", list(titles), list(titles).index(live_key if live_key in titles else "fashion"),
         key=f"sweep_data_{len(titles)}", format_func=lambda key: titles[key],
     )  # fmt: skip
     loaded = catalogue.load(session, key)

@@ -82,19 +82,19 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
     else:
         line = charts.dots(sweep, results, measure) if kind == "dots" else charts.lines(sweep, results, measure, along)
         drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
-    apart = kind != "heat" and has_long_legend(line)
+    legend_below = kind != "heat" and has_long_legend(line)
     wide = max((text_width(name, SIZE) for name in line.y.names), default=0) if kind == "dots" else 0
     margin = {"l": max(56, wide + 24), "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
     height = max(380, 80 + ROW * len(line.y.names)) if kind == "dots" else 380
     fig.layout.title, fig.layout.height, fig.layout.margin = None, height, margin
-    if apart:
+    if legend_below:
         fig.layout.showlegend = False
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(
         fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,
         on_select="rerun", selection_mode="points",
     )  # fmt: skip
-    if apart:
+    if legend_below:
         st.html(legend_html(line, dark()))
     st.caption(f"{drawn.caption} Click a point to run its first seed again on Live, next to what is stored of it.")
     weights = charts.importance_text(sweep, results, measure)

@@ -57,7 +57,7 @@ class LimitUploads:
         if refusal:
             await PlainTextResponse(refusal, 413)(scope, receive, send)
             return
-        self._visitors = {one: whose for one, whose in self._visitors.items() if _is_here(one)} | {session: visitor}
+        self._visitors = {one: owner for one, owner in self._visitors.items() if _is_here(one)} | {session: visitor}
         self._under_way[visitor] += size
         try:
             await self.app(scope, receive, send)
