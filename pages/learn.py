@@ -11,7 +11,7 @@ session = tab.current_session(own_query=True)
 live_run.hub().poll(session.id)
 address.follow_present(session)
 notices.show_warnings(session)
-with present.stage(session):
+with present.page_container(session):
     with st.container(horizontal=True, key="learn_top", vertical_alignment="center"):
         if session.present:
             learn.show_scenes(session)
@@ -20,7 +20,7 @@ with present.stage(session):
         present.bar(session, "pages/learn.py")
     with st.container(horizontal=True, key="learn_body"):
         with st.container(key="learn_playground"):  # at the same place in both modes, or it would begin anew
-            learn.show_playground(learn.start_of(session), learn.on_stage())
+            learn.show_playground(learn.start_of(session), learn.presented_scenes())
         if not session.present:
             with st.container(key="lessons"):
                 learn.show_lessons()

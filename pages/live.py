@@ -26,7 +26,7 @@ notices.show_warnings(session)
 
 # Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
 # disappears, whose last message would then count as a choice.
-with present.stage(session, "desk"):
+with present.page_container(session, "live_page"):
     headline.show_introduction()
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()

@@ -8,5 +8,5 @@ items.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)
 notices.show_warnings(session)
-with present.stage(session):
+with present.page_container(session):
     step_by_step.show(session)

@@ -16,7 +16,7 @@ from ohash.plots.chart import Dash, Marker
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', Inter, Helvetica, Arial, sans-serif"
 SIZE = 12
 SIZE_COMPACT = 11
-SIZE_STAGE = 17
+SIZE_PRESENTED = 17
 THIN, NORMAL, THICK = 1.0, 1.75, 2.5
 READABLE = 4.5  # contrast of text
 

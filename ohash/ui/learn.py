@@ -51,8 +51,8 @@ def start_of(session: Session) -> str:
     return links.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
 
 
-def on_stage() -> dict[str, dict[str, object]]:
-    """By their scenes, what the playground asks and answers on the stage."""
+def presented_scenes() -> dict[str, dict[str, object]]:
+    """By their scenes, what the playground asks and answers in present mode."""
     return {
         f"{SCENE}{number}": {"options": one.options, "right": one.right, "answer": " ".join(one.answer.split())}
         for number, one in enumerate(_readable_lessons(), start=1)

@@ -11,7 +11,7 @@ from ohash.plots.glossary import cards_in_markdown, glossary, with_cards
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "cards.js", "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js",
-    "plane.js", "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js",
+    "plane.js", "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "canvases.js", "rail.js",
     "lesson.js", "tools.js", "hand.js", "report.js", "transport.js",
 )  # fmt: skip
 PAGE = """<!doctype html>
@@ -109,7 +109,7 @@ def component_script() -> str:
         "export default function ({ parentElement, data }) {\n"
         "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
-        '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage"),\n'
+        '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-presenting"),\n'
         "      lessons: data?.lessons ?? {},\n"
         "      notes: () => !leadsClass() && !followsClass(), follows: followsClass }));\n"
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"

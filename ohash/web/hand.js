@@ -19,13 +19,13 @@ function nearestPoint(places, [x, y]) {
 // `playground` has run, view, look, edit(key, text), aim(m, at), notify(words), refresh(), and hold(on), which lets the
 // stream wait.
 class Hand {
-  constructor(stage, playground) {
-    [this.stage, this.playground] = [stage, playground];
+  constructor(canvases, playground) {
+    [this.canvases, this.playground] = [canvases, playground];
     this.tool = "look";
     this.held = null; // a point, where it was pressed, and how far the pointer was from it
     this.stroke = null; // the latest place that was painted
     this.pressed = false;
-    const canvas = stage.top, on = (name, act, options) => canvas.addEventListener(name, act, options);
+    const canvas = canvases.top, on = (name, act, options) => canvas.addEventListener(name, act, options);
     on("pointermove", (event) => this.move(event));
     on("pointerdown", (event) => this.press(event));
     for (const name of ["pointerup", "pointercancel"]) on(name, () => this.release());
@@ -51,7 +51,7 @@ class Hand {
   // The point under an event, if there is one, as it would be held.
   grabs(event) {
     if (this.playground.free) return null; // a lesson has locked the points
-    const hit = this.stage.placeOf(event), places = this.run.places();
+    const hit = this.canvases.placeOf(event), places = this.run.places();
     const { at, distance } = hit ? nearestPoint(places, hit.place) : { at: null };
     if (at === null || distance > GRAB) return null;
     const offset = places[at].map((v, k) => v - hit.place[k]);
@@ -59,12 +59,12 @@ class Hand {
   }
 
   press(event) {
-    const hit = this.stage.placeOf(event);
+    const hit = this.canvases.placeOf(event);
     if (!hit || event.button > 0) return;
     this.pressed = true;
     this.held = this.tool === "look" ? this.grabs(event) : null;
     if (this.tool !== "look" || this.held !== null) {
-      this.stage.top.setPointerCapture(event.pointerId);
+      this.canvases.top.setPointerCapture(event.pointerId);
       this.playground.hold(true);
     }
     this.stroke = null;
@@ -72,7 +72,7 @@ class Hand {
   }
 
   move(event) {
-    const hit = this.stage.placeOf(event);
+    const hit = this.canvases.placeOf(event);
     if (!hit) { if (!this.pressed) this.leave(); return; }
     if (this.tool !== "look") this.showBrush(hit.place);
     if (!this.pressed && this.tool !== "look") return;
@@ -123,7 +123,7 @@ class Hand {
   }
 
   showBrush(place) {
-    const { view, look } = this.playground, scale = this.stage.boxes[0].size / (2 * HALF);
+    const { view, look } = this.playground, scale = this.canvases.boxes[0].size / (2 * HALF);
     const [radius, colour] = this.paints ? [7, look.classes[Number(this.tool)]] : [ERASER * scale, look.ink];
     view.brush = { place, radius, colour };
     this.playground.refresh();

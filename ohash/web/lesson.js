@@ -1,4 +1,4 @@
-// A lesson on the stage: the choices that its question has, and after a choice the answer. `lessons` holds them by the
+// A lesson in present mode: the choices that its question has, and after a choice the answer. `lessons` holds them by the
 // name of their scene, with options, the right one, and the answer.
 
 function makeLesson(element, lessons) {

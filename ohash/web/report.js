@@ -4,9 +4,9 @@ const wholeNumber = (n) => n.toLocaleString("en");
 const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
 
 // Numbers are those of the moment shown; the scrubber and the links name the run's own, with the pair that is shown.
-function report({ element, find, scrub, stage, run: whole, shown: run, view, look, showLive }, aloud) {
+function report({ element, find, scrub, canvases, run: whole, shown: run, view, look, showLive }, aloud) {
   const { data, r, T } = run.params, m = view.model;
-  const codes = stage.codes(run)[m];
+  const codes = canvases.codes(run)[m];
   const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
   const summary = `${plural(run.t, "pair")} learnt. ${agreement}`;
   Object.assign(element.dataset, { pairs: whole.t, agreement: run.now });
@@ -22,7 +22,7 @@ function report({ element, find, scrub, stage, run: whole, shown: run, view, loo
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look, element.matches(".presents") ? 3 : 5));
   find(".hint").textContent = hintWords(run, view);
   showLive(whole);
-  stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
+  canvases.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
     + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
   if (aloud) find(".says").textContent = summary;
 }

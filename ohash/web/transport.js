@@ -2,7 +2,7 @@
 // a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`),
 // whether keys that are pressed nowhere in particular are meant for it (`everywhere`), whether the address may change
 // while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again; whether its address is
-// that of a lecturer (`follows`), which it leaves as it is while it plays; and the lessons that it asks on the stage
+// that of a lecturer (`follows`), which it leaves as it is while it plays; and the lessons that it asks in present mode
 // (`lessons`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
@@ -32,8 +32,8 @@ class Playground {
     Object.assign(this, { run: null, free: null, playing: false, held: false, stale: true, whole: true });
     Object.assign(this, { owed: 0, frameAt: 0, toldAt: 0, drawnAt: 0, frames: 0, timer: 0 });
     Object.assign(this, { notedAt: 0, followed: "" }); // when the address was last written, and what was opened of it
-    this.stage = new Stage(this.find(".stage"));
-    this.hand = new Hand(this.stage, this);
+    this.canvases = new Canvases(this.find(".canvases"));
+    this.hand = new Hand(this.canvases, this);
     const choose = (control, value) => this.choose(control, value);
     this.rail = makeRail(this.find(".rail"), choose, () => this.setFree(null));
     this.showLesson = makeLesson(this.find(".rail"), lessons);
@@ -74,7 +74,7 @@ class Playground {
     window.addEventListener("ohash-place", this.openAddress); // a class was sent to another address of this page
     this.refit = () => this.resize();
     this.observer = new ResizeObserver(this.refit);
-    this.observer.observe(this.find(".stage"));
+    this.observer.observe(this.find(".canvases"));
     window.addEventListener("resize", this.refit); // a higher window is no larger element
     const tick = (now) => { this.frame = requestAnimationFrame(tick); this.tick(now); };
     this.frame = requestAnimationFrame(tick);
@@ -105,7 +105,7 @@ class Playground {
 
   // Whoever followed a link of a lesson sees what it set: on a phone the picture lies under the lesson.
   comeIntoView() {
-    if (this.everywhere()) return; // on the stage all of it is on the screen
+    if (this.everywhere()) return; // in present mode all of it is on the screen
     if (this.find(".planes").getBoundingClientRect().bottom > innerHeight) this.element.scrollIntoView();
   }
 
@@ -138,7 +138,7 @@ class Playground {
     if (!this.run) return;
     this.element.classList.toggle("presents", Boolean(this.everywhere()));
     this.showLesson(this.scene());
-    this.stage.fit(this.run.params.r, this.run.params.T, this.everywhere() ? this.look.type : 0);
+    this.canvases.fit(this.run.params.r, this.run.params.T, this.everywhere() ? this.look.type : 0);
     for (const canvas of this.charts) canvas.style.width = canvas.style.height = "";
     for (const canvas of this.charts) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);
     this.refresh();
@@ -156,7 +156,7 @@ class Playground {
     this.frameAt = now;
     const due = now - this.toldAt > TELL_MS;
     if (due) this.readLook();
-    if (this.stale && this.stage.boxes.length) this.draw(due || !this.playing || this.run.params.pace <= SLOW, now);
+    if (this.stale && this.canvases.boxes.length) this.draw(due || !this.playing || this.run.params.pace <= SLOW, now);
     else if (due) this.toldAt = now;
     this.frames += 1;
   }
@@ -181,11 +181,11 @@ class Playground {
     view.slow = !playing || run.params.pace <= SLOW;
     view.showPair = !playing || run.params.pace <= FAST;
     if (tells) view.pair = run.last;
-    this.stage.draw(this.shown, view, look, this.whole);
+    this.canvases.draw(this.shown, view, look, this.whole);
     [this.stale, this.whole] = [!tells, false]; // what was not told is due soon, also if no pair comes
     if (tells) {
       this.toldAt = now;
-      if (playing) run.measureNow(this.stage.codes(run));
+      if (playing) run.measureNow(this.canvases.codes(run));
       drawCharts(this.charts, this.shown, look);
       this.describe(!playing);
     }
@@ -333,7 +333,7 @@ class Playground {
   }
 
   key(event) {
-    const inPicture = event.target === this.stage.top, inControl = /^(INPUT|SELECT)$/.test(event.target.tagName);
+    const inPicture = event.target === this.canvases.top, inControl = /^(INPUT|SELECT)$/.test(event.target.tagName);
     if (inControl || event.altKey || event.ctrlKey || event.metaKey) return;
     if (inPicture && this.hand.key(event)) ;
     else if ((inPicture || event.target.matches("body, main")) && event.key === " ") this.play();

@@ -185,7 +185,7 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(
     until(lambda: pairs(student) == pairs(lecturer) == "2", "the same pair")
     assert len(student.evaluate("window.turns")) == turns, "without the server"
     lecturer.get_by_role("button", name="Present").click()
-    student.locator(".st-key-stage .playground").wait_for()
+    student.locator(".st-key-presenting .playground").wait_for()
     bar = lambda: student.locator(".ohash-class").bounding_box()  # noqa: E731
     until(lambda: bar()["x"] > 1200 and bar()["width"] < 80, "on the stage only the button is left, in the corner")
     lecturer.keyboard.press("4")
@@ -193,7 +193,7 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(
     until(lambda: student.locator(".ohash-scene[aria-current]").inner_text() == "4 What β does", "it is marked")
     until(lambda: "β" in student.locator(".ohash-question").inner_text(), "its question")
     lecturer.keyboard.press("Escape")
-    until(lambda: not student.locator(".st-key-stage").count(), "both have left the stage")
+    until(lambda: not student.locator(".st-key-presenting").count(), "both have left the stage")
 
     student.get_by_role("button", name="Leave").click()
     lecturer.get_by_role("link", name="Live", exact=True).first.click()

@@ -86,7 +86,7 @@ def test_a_key_pressed_before_the_buttons_are_drawn_counts(page: Any, server: Da
 
 def test_a_scene_chosen_before_the_scenes_are_drawn_counts(page: Any, server: Dashboard) -> None:
     page.add_init_script("""new MutationObserver((_, watch) => {
-      if (!document.querySelector(".st-key-stage .ohash-status")) return;
+      if (!document.querySelector(".st-key-presenting .ohash-status")) return;
       watch.disconnect();
       document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "2", bubbles: true}));
     }).observe(document, {childList: true, subtree: true});""")
@@ -344,7 +344,7 @@ def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(page: Any, 
 
 def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.press("Present")
-    live.page.wait_for_selector(".st-key-stage")
+    live.page.wait_for_selector(".st-key-presenting")
     rail = live.page.locator(".st-key-rail")
     live.until(lambda: not rail.get_by_role("combobox").first.is_visible(), what="the rail is hidden")
     for name in ("β ·", "C ·", "r ·", "T ·"):
@@ -353,11 +353,11 @@ def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.until(lambda: live.pairs > moved, what="it goes on")
     live.page.set_viewport_size({"width": 1920, "height": 1080})
     for what in (".ohash-headline", ".ohash-caption", ".ohash-gallery figure", ".ohash-status", ".st-key-scene_1 p"):
-        size = f"parseFloat(getComputedStyle(document.querySelector('.st-key-stage {what}')).fontSize) >= 20"
+        size = f"parseFloat(getComputedStyle(document.querySelector('.st-key-presenting {what}')).fontSize) >= 20"
         live.until(lambda size=size: live.page.evaluate(size), what=f"{what} in large type")
     live.until(lambda: live.page.locator("canvas").count() == 2, what="two charts")
     live.page.keyboard.press("Escape")
-    live.page.wait_for_selector(".st-key-desk")
+    live.page.wait_for_selector(".st-key-live_page")
     live.until(lambda: "present" not in live.query, what="the address has left it, too")
 
 
@@ -391,7 +391,7 @@ def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None
 
 
 LOWEST = """() => [document.querySelector("[data-testid=stMain]").scrollHeight - innerHeight,
-  innerHeight - Math.max(...[...document.querySelectorAll(".st-key-stage :is(canvas, img, input, p, button)")]
+  innerHeight - Math.max(...[...document.querySelectorAll(".st-key-presenting :is(canvas, img, input, p, button)")]
     .map((one) => one.getBoundingClientRect()).filter((box) => box.height).map((box) => box.bottom))]"""
 
 
@@ -413,11 +413,11 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     page.keyboard.press("2")
     live.until(lambda: "C=1e-05" in live.query and "present=loss" in live.query, what="the second preset, same chart")
     page.reload()
-    page.wait_for_selector(".st-key-stage .ohash-status")
+    page.wait_for_selector(".st-key-presenting .ohash-status")
     live.until(
         lambda: page.locator("canvas").count() == 1 and "present=loss" in live.query, what="it survives a reload"
     )
-    page.locator("[class*=st-key-w_stage_view] input").click()
+    page.locator("[class*=st-key-w_present_view] input").click()
     page.get_by_role("option", name="Gallery").click()
     live.until(
         lambda: page.locator("canvas").count() == 0 and "present=gallery" in live.query, what="the gallery alone"
@@ -439,7 +439,7 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     page.get_by_role("slider", name="wrong answers").press("ArrowRight")
     page.get_by_text("6 % wrong answers no such W exists").wait_for()
     page.get_by_role("link", name="Playground").click()
-    page.wait_for_selector(".st-key-stage .playground[data-agreement]")
+    page.wait_for_selector(".st-key-presenting .playground[data-agreement]")
     page.keyboard.press("3")
     page.get_by_text("In this lesson only C can be changed").wait_for()
     until(lambda: "present=lesson-3" in page.evaluate("location.search"), "the scene is in the address")

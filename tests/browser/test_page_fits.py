@@ -246,7 +246,7 @@ SMALL_TYPE = """() => {
       if (pixels < 20 && !one.closest(".katex") && one.getBoundingClientRect().width > 1) small.push([text, pixels]);
     }
   };
-  visit(document.querySelector(".st-key-stage"));
+  visit(document.querySelector(".st-key-presenting"));
   return small;
 }"""
 # Equations that are cut off, and pictures that are.
@@ -299,7 +299,7 @@ ON_STAGE = [*(f"present=lesson-{number}" for number in range(1, 9)), "present=1&
 @pytest.mark.parametrize("link", ON_STAGE)
 def test_the_playground_on_stage_is_readable_and_ends_on_the_screen(page: Any, server: Dashboard, link: str) -> None:
     page.goto(f"{server.url}/learn?{link}")
-    playground = page.locator(".st-key-stage .playground.presents")
+    playground = page.locator(".st-key-presenting .playground.presents")
     playground.wait_for()
     end = lambda: playground.bounding_box()["y"] + playground.bounding_box()["height"]  # noqa: E731
     for width, height in ((1280, 720), (1280, 800), (1366, 768), (1024, 768), (1920, 1080)):
@@ -312,14 +312,14 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
     page.goto(f"{server.url}/?dataset=digits&method=mmoh&r=24&pairs=100000000&present=1")
     page.get_by_text("The distance is that of the nearest of the models.").wait_for()
     page.locator(".ohash-gallery").wait_for()
-    thumbs = page.locator(".st-key-stage .st-key-rail [role=group] input[type=range]")
+    thumbs = page.locator(".st-key-presenting .st-key-rail [role=group] input[type=range]")
     for width, height in ((1280, 800), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         until(lambda: thumbs.count() == 4, "four sliders")
         middles = lambda: [box["y"] + box["height"] / 2 for box in (one.bounding_box() for one in thumbs.all())]  # noqa: E731
         until(lambda middles=middles, height=height: max(middles()) < height, f"on a screen of {width} x {height}")  # type: ignore[misc]
     page.set_viewport_size({"width": 1920, "height": 1080})
-    limits = page.locator(".st-key-stage .st-key-rail [data-testid=stSliderTickBar] p")
+    limits = page.locator(".st-key-presenting .st-key-rail [data-testid=stSliderTickBar] p")
     sizes = lambda: limits.evaluate_all("(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))")  # noqa: E731
     until(lambda: len(sizes()) == 8 and min(sizes()) >= 20, "the limits of the sliders are readable, too")
     until(lambda: not page.evaluate(SMALL_TYPE), lambda: f"no small type: {page.evaluate(SMALL_TYPE)}")

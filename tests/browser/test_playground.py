@@ -237,8 +237,8 @@ def test_every_model_that_a_dissimilar_pair_moves_is_named(page: Any, tmp_path: 
 SAMPLES = """() => new Promise((done) => {
   const { playground } = document.querySelector(".playground"), samples = [];
   let dashed = null;
-  const draw = playground.stage.drawTop;
-  playground.stage.drawTop = function (context, ...rest) {
+  const draw = playground.canvases.drawTop;
+  playground.canvases.drawTop = function (context, ...rest) {
     const set = context.setLineDash;
     dashed = false;
     context.setLineDash = (dash) => { if (dash.length) dashed = true; set.call(context, dash); };
@@ -501,7 +501,7 @@ END = """() => Math.max(...[".playground", ".rail"].map((name) => [...document.q
 def test_on_the_stage_arrows_step_wherever_one_has_clicked(page: Any, server: Dashboard) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.goto(f"{server.url}/learn?present=lesson-3")
-    page.wait_for_selector(".st-key-stage .playground[data-pairs='0']")
+    page.wait_for_selector(".st-key-presenting .playground[data-pairs='0']")
     page.locator(".ohash-scene").nth(2).wait_for()
     page.locator("main").click(position={"x": 1000, "y": 1070})
     assert page.evaluate("document.activeElement.tagName") == "MAIN", "an empty place"
@@ -516,7 +516,7 @@ def test_on_the_stage_arrows_step_wherever_one_has_clicked(page: Any, server: Da
 def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn?data=rings&r=3")
     page.get_by_role("button", name="Present").click()
-    page.wait_for_selector(".st-key-stage .playground[data-agreement]")
+    page.wait_for_selector(".st-key-presenting .playground[data-agreement]")
     page.keyboard.press("2")
     until(lambda: "present=lesson-2" in page.evaluate("location.search"), "the scene is in the address")
     until(lambda: "data=rings" not in page.evaluate("location.search"), "the settings of the scene, too")
@@ -536,9 +536,9 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
     until(lambda: page.locator(".ohash-card").is_visible(), "a card opens by keyboard")
     page.keyboard.press("Escape")
     until(lambda: not page.locator(".ohash-card").is_visible(), "Escape closes it")
-    assert page.locator(".st-key-stage").count() == 1, "and leaves the stage as it is"
+    assert page.locator(".st-key-presenting").count() == 1, "and leaves the stage as it is"
     page.keyboard.press("Escape")
-    page.wait_for_selector(".st-key-stage", state="detached")
+    page.wait_for_selector(".st-key-presenting", state="detached")
     until(lambda: "present" not in page.evaluate("location.search"), "nothing is presented")
     page.wait_for_timeout(1000)  # it writes its address a moment after it was put there again
     assert page.evaluate("location.search").strip("?&") == own

@@ -49,7 +49,7 @@ def test_a_run_of_other_data_does_not_set_the_scale():
     assert "pinned" in names(charts.quality(now, pinned=elsewhere))
 
 
-@pytest.mark.parametrize(("width", "size"), [(610, theme.SIZE_COMPACT), (760, theme.SIZE_STAGE)])
+@pytest.mark.parametrize(("width", "size"), [(610, theme.SIZE_COMPACT), (760, theme.SIZE_PRESENTED)])
 def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
     chart = charts.quality(picture("oh"), pinned=charts.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
     drawn = option(chart, dark=False, height=235, width=width, size=size)["series"]

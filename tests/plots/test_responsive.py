@@ -11,7 +11,7 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import AxisRanges
 from ohash.plots.renderers.echarts import option
 from ohash.plots.renderers.responsive import FULL_SCREEN, LARGER, MIN_WIDTH, wrap
-from ohash.plots.theme import SIZE_STAGE
+from ohash.plots.theme import SIZE_PRESENTED
 
 
 def chart(top: float = 10.0, title: str = "Cumulative loss is 28,800; with W frozen 33,200: 13 % less") -> Chart:
@@ -29,7 +29,7 @@ def test_five_live_changes_leave_the_chart_its_plot() -> None:
     assert any("0.51 … 0.55" in text for text in labels), "they share a label"
 
 
-@pytest.mark.parametrize("size", [11, 12, SIZE_STAGE])
+@pytest.mark.parametrize("size", [11, 12, SIZE_PRESENTED])
 def test_the_legend_and_the_labels_of_marks_have_a_line_each(size: int) -> None:
     drawn = option(replace(chart(), marks=(Mark(3.0, "β r = 24"),)), height=400, width=425, size=size)
     (label,) = (line["label"] for line in drawn["series"][-1]["markLine"]["data"])
@@ -42,15 +42,15 @@ def test_a_title_on_stage_ends_before_the_switch_on_its_chart(width: int, height
     """The first of two charts at 1280 x 800, and at 1920 x 1080; a letter is about half as wide as high."""
     long = "Labels: mAP goes from .52 to .54, within its uncertainty, in 421 pairs"
     given: Any = {"width": 760, "title_width": 699, "title_lines": 2, "title_margin": 330}
-    drawn = option(chart(title=long), size=SIZE_STAGE, stage=True, title=True, **given)
-    shown, size = long, SIZE_STAGE + 2.0
+    drawn = option(chart(title=long), size=SIZE_PRESENTED, presenting=True, title=True, **given)
+    shown, size = long, SIZE_PRESENTED + 2.0
     for one in drawn["media"]:
         query = one["query"]
         fits = query.get("minWidth", 0) <= width <= query.get("maxWidth", 10**4)
         if fits and query.get("minHeight", 0) <= height <= query.get("maxHeight", 10**4):
             shown = one["option"].get("title", [{}])[0].get("text", shown)
             size = one["option"].get("title", [{}])[0].get("textStyle", {}).get("fontSize", size)
-    switch = 330 * size / (SIZE_STAGE + 2)
+    switch = 330 * size / (SIZE_PRESENTED + 2)
     assert 0.48 * size * max(len(line) for line in shown.splitlines()) < width - switch
 
 
@@ -124,7 +124,9 @@ def test_type_is_larger_on_the_full_screen() -> None:
 
 def test_on_the_stage_type_is_readable_from_the_back_and_titles_are_whole() -> None:
     title = "Pair AUC .91: similar pairs differ in 11 of 48 bits, dissimilar ones in 25"
-    drawn = option(chart(title=title), height=400, width=425, size=SIZE_STAGE, title=True, title_lines=2, stage=True)
+    drawn = option(
+        chart(title=title), height=400, width=425, size=SIZE_PRESENTED, title=True, title_lines=2, presenting=True
+    )
     full = next(one for one in drawn["media"] if one["query"] == {"minHeight": FULL_SCREEN})["option"]
     sizes = [full[axis][part]["fontSize"] for axis in ("xAxis", "yAxis") for part in ("axisLabel", "nameTextStyle")]
     assert min(*sizes, full["title"][0]["textStyle"]["fontSize"], full["textStyle"]["fontSize"]) >= 20

@@ -55,16 +55,16 @@ def option(
     title_lines: int = 0,
     title_margin: int = 0,
     title_width: int | None = None,
-    stage: bool = False,
+    presenting: bool = False,
     highlight: bool = False,
     moving: bool = False,
 ) -> Option:
     """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container.
 
     The title has room for `title_lines` at least, so that nothing moves when it gets shorter, and is expected to be
-    `title_width` wide; `title_margin` pixels to its right belong to something else. A chart
-    for the `stage` of present mode may become as high as the screen. With `highlight` the line under the pointer stands
-    out from the others. A `moving` chart is drawn again within a second.
+    `title_width` wide; `title_margin` pixels to its right belong to something else. In present mode (`presenting`) a
+    chart may become as high as the screen. With `highlight` the line under the pointer stands out from the others. A
+    `moving` chart is drawn again within a second.
     """
     ground = theme.ground(dark)
     series = [thin(one, chart) for one in chart.series]
@@ -74,7 +74,7 @@ def option(
         wrap(chart.title, max(20, int(((title_width or width) - title_margin) / (0.5 * (size + 2))))) if title else []
     )
     # in a page the browser knows how wide the title is, and `media` makes more room only where it needs more lines
-    expected = len(heading) if stage or not title_lines else 0
+    expected = len(heading) if presenting or not title_lines else 0
     heading_lines = max(expected, title_lines) if title else 0
     room = heading_lines * (size + 6)
     frame = frame_of(chart, width, height, size, heading=room, legend=len(listed) > 1)
@@ -111,10 +111,12 @@ def option(
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
     if title_lines:
         heading_text = chart.title if heading else ""
-        drawn["media"] = media(drawn, heading_text, size, title_margin, heading_lines, stage=stage, moving=moving)
+        drawn["media"] = media(
+            drawn, heading_text, size, title_margin, heading_lines, presenting=presenting, moving=moving
+        )
         optional = sum(one.optional_label for one in chart.series)
         if optional > len(labels) or any(label.up or label.over for label in labels):
-            drawn["media"] += _full_screen_labels(SameLines(chart, frame), stage=stage, dark=dark)
+            drawn["media"] += _full_screen_labels(SameLines(chart, frame), presenting=presenting, dark=dark)
     return drawn
 
 
@@ -243,14 +245,14 @@ class SameLines:
 
 
 @lru_cache(maxsize=64)
-def _full_screen_labels(same: SameLines, *, stage: bool, dark: bool) -> list[Option]:
+def _full_screen_labels(same: SameLines, *, presenting: bool, dark: bool) -> list[Option]:
     """Where labels go on full screens, in ranges of their height.
 
     A label keeps its distance in pixels, while lines move apart with the plot: what is free in a page is not so there.
     """
     chart, queries = same.chart, []
     for query, width, height, tallest in full_screens():
-        full = enlarge(same.frame, chart, full_factor(stage), width, height)
+        full = enlarge(same.frame, chart, full_factor(presenting), width, height)
         taller = (full.plot + tallest - height) / full.plot
         placed = layout.labels(chart, full.inner, full.plot, full.size, full.inner, taller)
         marks = marks_option(chart, full, placed, dark)

@@ -16,7 +16,7 @@ MIN_WIDTH = 200
 FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
 LARGER = 1.7
-LARGER_ON_STAGE = 1.25
+LARGER_PRESENTED = 1.25
 # Between them labels keep their distance from their lines: the closer they are, the more labels have room.
 FULL_HEIGHTS = (FULL_SCREEN, 580, 700, 820, 960, 1150, 1500, 2200)
 LANDSCAPE = 1.2  # times as wide as high
@@ -32,12 +32,12 @@ RESIZED = ("title", "legend", "grid", "xAxis", "yAxis")
 
 
 def media(
-    drawn: Option, title: str, size: int, title_margin: int, title_lines: int, *, stage: bool, moving: bool
+    drawn: Option, title: str, size: int, title_margin: int, title_lines: int, *, presenting: bool, moving: bool
 ) -> list[Option]:
     """The queries of a chart; `title_margin` are the pixels right of its title that are not its own.
 
-    Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. A chart for the
-    `stage` has large type already, and its title is broken on the full screen, too.
+    Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. In present mode
+    a chart has large type already, and its title is broken on the full screen, too.
     """
     by_width: list[Option] = []
     for widest, narrowest, lines in _break_title(title, size, title_margin):
@@ -49,18 +49,18 @@ def media(
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back; one that
     # moves does so with its next frame, and need not apply a query that always holds in every one.
     usual = [] if moving else [{"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}]
-    larger = full_factor(stage)
+    larger = full_factor(presenting)
     full = [{"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, larger)}]
-    for width in FULL_WIDTHS if title and stage else ():
+    for width in FULL_WIDTHS if title and presenting else ():
         lines = wrap(title, (0.94 * width - larger * title_margin) / (0.5 * larger * (size + 2)))
         query = {"minHeight": FULL_SCREEN, "maxWidth": width}
         full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
     return [*usual, *by_width, *full]
 
 
-def full_factor(stage: bool) -> float:
+def full_factor(presenting: bool) -> float:
     """How much larger type is where a chart fills the screen."""
-    return LARGER_ON_STAGE if stage else LARGER
+    return LARGER_PRESENTED if presenting else LARGER
 
 
 def full_screens() -> Iterator[tuple[dict[str, float], int, int, int]]:

@@ -25,13 +25,13 @@ from ohash.ui.workarounds.style import dark
 
 HEIGHTS = 212, 212, 178, 178  # pixels
 WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
-STAGE_SWITCH = 330  # pixels that the switch on the first chart takes from its title
-STAGE_KEYS = {"quality": "chart_a", "hills": "chart_b", "loss": "chart_c", "tau": "chart_d"}
+PRESENTED_SWITCH = 330  # pixels that the switch on the first chart takes from its title
+PRESENTED_KEYS = {"quality": "chart_a", "hills": "chart_b", "loss": "chart_c", "tau": "chart_d"}
 
 
 def drawings_of(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
     """The charts, drawn once for all who see the same."""
-    draw = partial(_stage_charts if session.present else _charts, session, now, switches)
+    draw = partial(_presented_charts if session.present else _charts, session, now, switches)
     if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
         return draw()
     return live_run.drawings(session).charts.get(now, (session.present, switches), draw)
@@ -70,7 +70,7 @@ def _widen(session: Session, now: Snapshot, chart: Chart, key: str) -> Chart:
     return live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
 
 
-def _stage_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
+def _presented_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> list[LiveChart]:
     """A and B, or one chart, large enough for the back row; at the usual size on a phone."""
     if session.narrow:
         return _charts(session, now, switches)[:2]
@@ -79,17 +79,18 @@ def _stage_charts(session: Session, now: Snapshot, switches: ChartSwitches) -> l
         return []
     if view != present.TWO:
         chart = _quality(session, now, switches) if view == "quality" else charts.CHARTS[view](now)
-        switch = STAGE_SWITCH if view == "quality" else 0
-        return [_stage_chart(chart, STAGE_KEYS.get(view, f"chart_{view}"), 1000, switch)]
+        switch = PRESENTED_SWITCH if view == "quality" else 0
+        return [_presented_chart(chart, PRESENTED_KEYS.get(view, f"chart_{view}"), 1000, switch)]
     return [
-        _stage_chart(_quality(session, now, switches), "chart_a", 760, STAGE_SWITCH),
-        _stage_chart(charts.hills(now), "chart_b", 425),
+        _presented_chart(_quality(session, now, switches), "chart_a", 760, PRESENTED_SWITCH),
+        _presented_chart(charts.hills(now), "chart_b", 425),
     ]
 
 
-def _stage_chart(chart: Chart, key: str, width: int, title_margin: int = 0) -> LiveChart:
+def _presented_chart(chart: Chart, key: str, width: int, title_margin: int = 0) -> LiveChart:
     """The style gives it the height that the screen has."""
-    return live_chart(chart, key, 400, width, theme.SIZE_STAGE, title_margin=title_margin, caption=True, stage=True)
+    size = theme.SIZE_PRESENTED
+    return live_chart(chart, key, 400, width, size, title_margin=title_margin, caption=True, presenting=True)
 
 
 def _quality(session: Session, now: Snapshot, switches: ChartSwitches) -> Chart:

@@ -87,7 +87,7 @@ def bar(session: Session, runner: Runner) -> None:
         )
         with st.container(horizontal=True, key="more", width="content", vertical_alignment="center"):
             _more(session)
-        with st.container(horizontal=True, key="stage_bar", width="content", vertical_alignment="center"):
+        with st.container(horizontal=True, key="present_bar", width="content", vertical_alignment="center"):
             present.choose_view(session)
             present.other_pages("pages/live.py")
             present.back_button(session)

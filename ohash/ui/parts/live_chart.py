@@ -46,7 +46,7 @@ def live_chart(
     *,
     title_margin: int = 0,
     caption: bool = False,
-    stage: bool = False,
+    presenting: bool = False,
     highlight: bool = False,
     moving: bool = False,
     dark: bool | None = None,
@@ -57,7 +57,7 @@ def live_chart(
     """
     spec = option(
         chart, dark=style.dark() if dark is None else dark, height=height, width=width, size=size, title=True,
-        title_lines=2, title_margin=title_margin, title_width=round(TITLE_SHARE * width), stage=stage,
+        title_lines=2, title_margin=title_margin, title_width=round(TITLE_SHARE * width), presenting=presenting,
         highlight=highlight, moving=moving,
     )  # fmt: skip
     return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")

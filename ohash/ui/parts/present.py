@@ -29,11 +29,11 @@ VIEWS = {
 PAGES = {"pages/live.py": "Live", "pages/learn.py": "Playground", "pages/step.py": "Step by step"}
 
 
-def stage(session: Session, desk: str = "plain") -> DeltaGenerator:
-    """The container of a page; `desk` is its key while it does not present."""
+def page_container(session: Session, key: str = "plain") -> DeltaGenerator:
+    """The container of a page; `key` is that of a page that does not present."""
     if session.present:
-        st.html(f"<style>{style.NO_HEADER}{_rules(view(session) if desk == 'desk' else GALLERY)}</style>")
-    return st.container(key="stage" if session.present else desk)
+        st.html(f"<style>{style.NO_HEADER}{_rules(view(session) if key == 'live_page' else GALLERY)}</style>")
+    return st.container(key="presenting" if session.present else key)
 
 
 def _rules(shown: str) -> str:
@@ -46,7 +46,7 @@ def _rules(shown: str) -> str:
 
 
 def view(session: Session) -> str:
-    """What Live presents: one of VIEWS, or "" on the desk."""
+    """What Live presents: one of VIEWS, or "" while it does not."""
     if not session.present:
         return ""
     return session.present if session.present in VIEWS else TWO
@@ -60,7 +60,7 @@ def enter_button(session: Session) -> None:
 
 
 def back_button(session: Session) -> None:
-    """Back to the desk; Escape presses it."""
+    """Leave present mode; Escape presses it."""
     st.button("Back", icon=":material/close:", on_click=once_per_press(set_view), args=(session, ""), key="back")
 
 
@@ -70,18 +70,18 @@ def set_view(session: Session, name: str) -> None:
 
 
 def bar(session: Session, current: str) -> None:
-    """On the stage the other pages and Back, on the desk Present; for a page with nothing to choose."""
+    """The other pages and Back in present mode, else Present; for a page with nothing to choose."""
     if not session.present:
         enter_button(session)
         return
-    with st.container(horizontal=True, key="stage_bar", width="content", vertical_alignment="center"):
+    with st.container(horizontal=True, key="present_bar", width="content", vertical_alignment="center"):
         other_pages(current)
         back_button(session)
 
 
 def choose_view(session: Session) -> None:
     """What Live presents."""
-    shown = slot("stage_view", view(session) or TWO, tuple(VIEWS))
+    shown = slot("present_view", view(session) or TWO, tuple(VIEWS))
     st.selectbox(
         "fill the screen with", shown.options, shown.index, key=shown.key, label_visibility="collapsed", width=190,
         format_func=VIEWS.__getitem__, on_change=on_choice(shown, partial(_choose, session)),

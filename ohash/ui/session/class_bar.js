@@ -124,7 +124,7 @@ if (!window.ohashClass) {
     }
     [left, tries] = [address(), tries + 1];
     if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(target);
-    const presents = Boolean(document.querySelector(".st-key-stage"));
+    const presents = Boolean(document.querySelector(".st-key-presenting"));
     const alone = stays && document.querySelector(".st-key-playground") && query.has("present") === presents;
     if (!alone) query.set("place", Date.now());
     history[stays ? "replaceState" : "pushState"](history.state, "", `${path}${query.size ? `?${query}` : ""}`);

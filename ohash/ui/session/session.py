@@ -89,7 +89,7 @@ class Session:
     warnings: list[str] = field(default_factory=list)
     link_problems: tuple[str, ...] = ()  # what was wrong with the link of this session, for one of the warnings
     difference: str = ""
-    present: str = ""  # what present mode shows, as the address names it; "" on the desk
+    present: str = ""  # what present mode shows, as the address names it; "" otherwise
     place: str = ""  # the mark of the last address that the lecturer sent this tab to
     five_seeds: bool = False  # four more seeds run in the background
     seed_runners: list[Runner] = field(default_factory=list)

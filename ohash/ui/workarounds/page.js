@@ -22,7 +22,7 @@ if (!window.ohashKeys) {
   const onLive = () => document.querySelector(".ohash-status");
   const early = [];  // pressed while the page is being drawn: numbers move before the buttons are there
   const absent = (name) => name.startsWith("scene_") && (  // the stage was left, or has fewer scenes
-    !document.querySelector(".st-key-stage") || document.querySelector("[class*=st-key-scene_] button") &&
+    !document.querySelector(".st-key-presenting") || document.querySelector("[class*=st-key-scene_] button") &&
     document.querySelector("[data-test-script-state=notRunning]"));
   const press = (name) => {
     const button = document.querySelector(`.st-key-${name} button`);
@@ -78,16 +78,16 @@ if (!window.ohashKeys) {
   document.addEventListener("keydown", (event) => {
     const large = document.querySelector(".ohash-qr-screen");
     if (large && event.key === "Escape") { large.remove(); event.stopPropagation(); }
-    else if (event.key === "Escape") document.querySelector(".st-key-stage .st-key-back button")?.click();
+    else if (event.key === "Escape") document.querySelector(".st-key-presenting .st-key-back button")?.click();
   }, true);
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.composedPath()[0].tagName) && event.target.type !== "range";
     if (!/^[1-9]$/.test(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const link = document.querySelector(`.st-key-stage #scene_${event.key}`);
-    if (link) link.click(); else if (document.querySelector(".st-key-stage")) press(`scene_${event.key}`);
+    const link = document.querySelector(`.st-key-presenting #scene_${event.key}`);
+    if (link) link.click(); else if (document.querySelector(".st-key-presenting")) press(`scene_${event.key}`);
   });
-  document.addEventListener("click", (event) => {  // on the stage the arrows step, also after a click on a choice
-    if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
+  document.addEventListener("click", (event) => {  // in present mode the arrows step, also after a click on a choice
+    if (event.detail && event.target.closest && event.target.closest('.st-key-presenting [data-testid="stButtonGroup"]'))
       setTimeout(() => document.activeElement?.blur(), 0);
   }, true);
   document.addEventListener("click", (event) => {  // of the lessons one is open

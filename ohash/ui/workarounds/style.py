@@ -1,4 +1,4 @@
-"""How the pages look where Streamlit's theme has no option: icon, style sheet, and what is added on the stage."""
+"""How the pages look where Streamlit's theme has no option: icon, style sheet, and what present mode adds."""
 
 import html
 from pathlib import Path
@@ -29,21 +29,22 @@ NO_HEADER = """@media (min-width: 641px) {[data-testid="stHeader"] {display: non
   .ohash-class.ohash-class.calm {padding: 0;}
   .ohash-class.calm span {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}}"""
 TWO_CHARTS = """
-@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-moving {--chart: calc(100vh - 27.3 * var(--type));}}
-@media (min-width: 641px) and (max-width: 1199px) {.st-key-stage.st-key-stage .ohash-caption {display: none;}}
-@media (min-width: 1200px) {.st-key-stage.st-key-stage .st-key-moving .ohash-caption {
+@media (min-width: 641px) {
+  .st-key-presenting.st-key-presenting .st-key-moving {--chart: calc(100vh - 27.3 * var(--type));}}
+@media (min-width: 641px) and (max-width: 1199px) {.st-key-presenting.st-key-presenting .ohash-caption {display: none;}}
+@media (min-width: 1200px) {.st-key-presenting.st-key-presenting .st-key-moving .ohash-caption {
   display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden;}}
 .st-key-on_loss {visibility: hidden;}
 """
 ONE_CHART = """
-@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-results {display: none;}}
+@media (min-width: 641px) {.st-key-presenting.st-key-presenting .st-key-results {display: none;}}
 """
 LARGE_GALLERY = """
 @media (min-width: 641px) {
-  .st-key-stage.st-key-stage .ohash-gallery {display: grid; grid-template-columns: repeat(6, auto);
+  .st-key-presenting.st-key-presenting .ohash-gallery {display: grid; grid-template-columns: repeat(6, auto);
     justify-content: space-between; --tile: min(14.6vw, 29vh);}
-  .st-key-stage.st-key-stage .ohash-gallery .query {grid-row: 1 / 3;}
-  .st-key-stage.st-key-stage .ohash-gallery-row .ohash-gallery {flex: 1 1 100%;}
+  .st-key-presenting.st-key-presenting .ohash-gallery .query {grid-row: 1 / 3;}
+  .st-key-presenting.st-key-presenting .ohash-gallery-row .ohash-gallery {flex: 1 1 100%;}
 }
 """
 

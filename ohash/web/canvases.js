@@ -6,7 +6,7 @@ const GAP = 6; // pixels between two planes
 const HEADROOM = 250; // pixels of the window for what stands above and below, unless a host has more
 const AROUND = 75; // of the tools and the hint alone
 
-class Stage {
+class Canvases {
   constructor(element) {
     this.element = element;
     [this.cells, this.points, this.top] = ["cells", "points", "plane"].map((name) => element.querySelector(`.${name}`));
