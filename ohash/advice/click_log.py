@@ -160,7 +160,7 @@ def click_log(dataset: Dataset) -> ClickLog:
 
 
 def splits(log: ClickLog, count: int, queries: int, seed: int) -> list[Split]:
-    """So many splits, the one that learns from most clicks first; those without a later query are left out."""
+    """`count` splits, the one that learns from most clicks first; those without a later query are left out."""
     every = [_split(log, number, queries, seed) for number in range(count)]
     kept = [one for one in every if len(one.test)]
     if not kept:

@@ -145,9 +145,9 @@ def _protocol(snapshot: AdviceSnapshot) -> str:
         )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"
     held = (
-        "no click of theirs is learnt"
+        "none of their clicks is learnt"
         if snapshot.disjoint
-        else "too few to hold their earlier clicks back from learning"
+        else "too few to keep their earlier clicks out of learning"
     )
     asked = f"{queries:,} queries with later clicks ({held}; documents may be learnt from)"
     return f"{what}, {snapshot.clicks:,} clicks {order}, {asked}"

@@ -129,7 +129,7 @@ class Learning:
         return np.asarray(model.W if T == 1 else np.concatenate(model.W, axis=1), np.float32)
 
     def _time(self, name: str, work: Generator[float, None, Result]) -> Generator[float, None, Result]:
-        """The same work; the seconds between its steps are noted, not those a viewer holds it still."""
+        """The work as it is; the seconds between its steps are noted, not those in which a viewer holds it still."""
         self.seconds[name] = 0.0
         while True:
             start = working_seconds()

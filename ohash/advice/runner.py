@@ -213,7 +213,7 @@ def _query_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows
 
 
 def _engine_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> tuple[float, str]:
-    """The same in faiss, and the name of its index; NaN and the reason without one."""
+    """The median time of one query in faiss, and the name of its index; NaN and the reason without one."""
     try:
         index = faiss_search(coder, stored[0], log.docs[:ROWS_PER_BLOCK], log.X[queries[:TIMED_CALLS]])
     except NoIndexError as reason:

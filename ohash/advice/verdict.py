@@ -183,7 +183,7 @@ def _decide(gain: Difference, kept: Difference) -> Decision:
 
 
 def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> str:
-    """The same question with more bits per dimension, if others are then the best than with half as many."""
+    """The question with more bits per dimension, if others are then the best than with half as many."""
     others = best(snapshot, "free", bits), best(snapshot, "learnt", bits)
     fewer = best(snapshot, "free", bits // 2), best(snapshot, "learnt", bits // 2)
     if others in ((free, learnt), fewer) or len(snapshot.results_of(others[0])) < snapshot.splits:

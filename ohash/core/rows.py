@@ -173,7 +173,7 @@ class RowView:
         return gather(self.X, slice(start, stop) if self.rows is None else self.rows[start:stop])
 
     def take(self, positions: npt.NDArray[np.int64]) -> Numbers:
-        """Those at some positions, 0 to len - 1."""
+        """The rows at some positions, 0 to len - 1."""
         return gather(self.X, positions if self.rows is None else self.rows[positions])
 
     def check_finite(self, name: str = "X", size: int = 4096) -> None:

@@ -57,7 +57,7 @@ class TrainingSet:
 
     @property
     def rows(self) -> Rows:
-        """Those seen, or all there are; the first fit is to the warm-up, so that a long one can follow in a worker."""
+        """The rows seen, or all; the first fit is to the warm-up, so that a long one can follow in a worker."""
         run = self._run
         if run.params.run.fit_to == "all" and self.fitted is not None:
             return run.world.stream(run.stage).similarity.pool

@@ -35,7 +35,7 @@ class Moments:
         self._kept: list[Moment] = []
 
     def copy(self) -> "Moments":
-        """Those so far, for a second run that goes on from here."""
+        """The moments so far, for a second run that goes on from here."""
         other = Moments()
         other.query, other._kept = self.query, list(self._kept)
         return other

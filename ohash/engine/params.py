@@ -197,7 +197,7 @@ def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: 
 
 
 def unchecked_experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
-    """The same for a data set that may be unknown here, as that of a stored run may be."""
+    """`experiment` for a data set that may be unknown here, as that of a stored run may be."""
     changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
     if isinstance(dataset, Dataset):

@@ -123,7 +123,7 @@ def _cause(signs: list[Finding]) -> str:
     if CAPPED_UPDATES in wrong:
         return "its steps are capped by C"
     if TIED in wrong and wrong[TIED].remedy is not None:
-        return "so few bits tell little apart"
+        return "so few bits distinguish little"
     return ""
 
 
@@ -164,7 +164,7 @@ def _numerics(now: Snapshot) -> list[Finding]:
     if "same_vector" in n:
         same, zero = n["same_vector"], n["zero_vectors"]
         value = f"{percent(same)}{', a zero vector' if 0 < same == zero else ''}"
-        ask = "leave out or fill in what is zero" if same == zero else "does it stand for missing ones?"
+        ask = "fill in or leave out zero vectors" if same == zero else "does it stand for missing ones?"
         advice = f"they all get one code, and no setting tells them apart: {ask}"
         signs.append(_finding(ONE_VECTOR, value, same < ONE_VECTOR_SHARE, advice))
     kernel = n.get("mean_kernel", math.nan)
@@ -201,7 +201,8 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
             advice = f"σ = {now.params.features.sigma:g} is wide, so all items look alike: set σ to auto"
             remedy = Remedy("sigma", 0.0)
         elif C >= USUAL_C and has_few_anchors(now):
-            advice = f"{now.params.features.m} anchors tell too little apart, and a larger C does not help: use more"
+            few = f"{now.params.features.m} anchors are too few to tell items apart"
+            advice = f"{few}, and a larger C does not help: use more"
             remedy = Remedy("m", MORE_ANCHORS)
         value = f"{percent(capped)} of recent ones"
         if capped >= CAPPED and is_chosen(C, now.params):
@@ -216,7 +217,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
         why = wrong_answers(now) if noisy else reason or "try another β, or check what the pairs call similar"
         remedy = (None if noisy else more_dissimilar(now)) or usual_settings(now)
         if not (noisy or reason or remedy or follows_labels) and C is not None:
-            why, remedy = "random codes keep the distance already, and a smaller C costs less", shorter_steps(now, C)
+            why, remedy = "random codes already keep the distance, and a smaller C costs less", shorter_steps(now, C)
         advice = f"learning costs more than not learning: {why}"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
         fine = ratio <= ABOVE_FROZEN + loss_ratio_error(now)
@@ -266,7 +267,7 @@ def _scores(now: Snapshot, changed: bool, cause: str) -> list[Finding]:
         cause = ONE_VECTOR_REASON
         advice = f"{seen}: {cause}"
     elif change != "worse" and now.similar_by in ("metric", "topk"):
-        advice = f"{seen}; random codes keep the distance already"
+        advice = f"{seen}; random codes already keep the distance"
     elif ranks_like_chance(now) and other_features(now) is not None:
         advice = f"{seen}: {RANKS_LIKE_CHANCE}"
     fine = change == "better" or (change == "about as well" and not had_time)
@@ -294,7 +295,7 @@ def _drift(now: Snapshot) -> list[Finding]:
     recent = loss_per_pair(now, max(at, now.t - RECENT), now.t)
     fine = bool(recent <= RECOVERED * before or not math.isfinite(before + after))
     value = f"R rose again near pair {at:,}" + (", and has come down since" if fine else "")
-    advice = "the stream has changed: only more pairs teach it again, no setting does"
+    advice = "the stream has changed: more pairs are needed, and no setting helps"
     return [_finding("drift", value, fine, advice)]
 
 
@@ -304,11 +305,9 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
         spread = n["map_high"] - n["map_low"]
         value = f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}"
         few = n.get("bits", math.inf) <= FEW_BITS
-        advice = f"{2 ** n['bits']:.0f} codes are all there can be: use more bits" if few else COLLAPSED
-        if (
-            not few
-            and max(n.get("same_vector", 0.0) / ONE_VECTOR_SHARE, n.get("repeated_vectors", 0.0) / REPEATED) >= 1
-        ):
+        advice = f"{2 ** n['bits']:.0f} codes are all that fit: use more bits" if few else COLLAPSED
+        repeated = n.get("same_vector", 0.0) >= ONE_VECTOR_SHARE or n.get("repeated_vectors", 0.0) >= REPEATED
+        if repeated and not few:
             advice = f"{COLLAPSED}, since they have one vector"
         signs.append(_finding(TIED, value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates

@@ -77,7 +77,7 @@ def project(W: Reals, columns: Rows, of: RowView, P: Reals) -> Iterator[float]:
 
 
 def iter_projections(W: Reals, columns: Rows, of: RowView) -> Iterator[tuple[int, Reals]]:
-    """The same without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
+    """`project` without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return
     some, at = _pad(W, columns, np.arange(len(columns)))

@@ -197,7 +197,7 @@ SHOWN = 5e-4  # a difference that three digits do not show
 
 
 def score_half_width(scores: npt.ArrayLike, hits: bool = False) -> float:
-    """The same for scores between 0 and 1, also of few queries, or of equal ones; NaN for fewer than two.
+    """Half the width of the 95 % interval of a mean of scores in [0, 1], even of equal ones; NaN for fewer than two.
 
     Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, as far as three digits show, the next
     one may still differ: the interval is then that of a share none of whose queries was missed (Clopper and Pearson).

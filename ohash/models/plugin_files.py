@@ -40,7 +40,7 @@ def import_file(file: Path) -> ModuleType:
 
 
 def check_file(file: Path) -> Path:
-    """The same file, if it is one."""
+    """`file`, if it is a file; else a ValueError."""
     if file.suffix != ".py" or not file.is_file():
         raise ValueError(f"plugin must be a Python file (.py) that exists, got {file}")
     return file
@@ -92,7 +92,7 @@ def describe(error: BaseException) -> str:
 
 
 def _digest(file: Path, source: bytes | None = None) -> str:
-    """Of the source of a plugin, then of each file of its folder that it imports, in the order of their names."""
+    """A digest of a plugin's source, then of each file of its folder that it imports, in the order of their names."""
     digest = hashlib.sha256(file.read_bytes() if source is None else source)
     for one in sorted(_imported_files(file)):
         digest.update(f"\0{one.name}\0".encode() + one.read_bytes())

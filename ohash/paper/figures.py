@@ -84,7 +84,7 @@ class Figure:
         return (*self.methods, *self.own_methods)
 
     def usable_methods(self, methods: Sequence[str], data: Sequence[Setting] | None = None) -> tuple[str, ...]:
-        """Those of `methods` that are in it and can learn from some of its data."""
+        """The `methods` that are in it and can learn from some of its data."""
         able = {key for setting in self.settings(data) for key in able_methods(self.all_methods, setting)}
         return tuple(key for key in self.all_methods if key in methods and key in able)
 

@@ -248,7 +248,7 @@ class Measurements:
         return [np.asarray(ap) for ap in aps]
 
     def new_queries(self, setting: Setting, seed: SeedResult) -> npt.NDArray[np.bool_]:
-        """Of the test queries of figure "arrival", those whose class had not arrived when it was first judged.
+        """Flags of the test queries of figure "arrival" whose class had not arrived when it was first judged.
 
         They are the same for all methods, as the stream is.
         """

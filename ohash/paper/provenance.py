@@ -80,7 +80,7 @@ def _mean_text(gap: float) -> str:
 
 
 def figure_sources(measured: Measurements, figure: Figure) -> str:
-    """Of one figure: how many experiments were run here, and how many are recorded; "" if there are none."""
+    """How many experiments of a figure were run here, and how many are recorded; "" if there are none."""
     own, recorded = measured.counts([figure])
     parts = [f"{own:,} run here"] * bool(own) + [f"{recorded:,} recorded"] * bool(recorded)
     return ", ".join(parts)

@@ -197,7 +197,7 @@ def stand_ins(measurements: Measurements, figure: Figure) -> str:
 
 
 def not_drawn_text(measurements: Measurements, figures: Iterable[Figure]) -> str:
-    """Those of the figures that these data cannot be drawn in, each with what it needs; "" if there are none."""
+    """The figures that cannot be drawn for these data, each with what it needs; "" if there are none."""
     missing = [one for one in figures if not measurements.settings(one) and set(one.only) & set(PAPER_KINDS)]
     parts = [f"{one.key} needs {one.needs}" for one in missing]
     return f"Not drawn for these data: figure {'; figure '.join(parts)}." if parts else ""

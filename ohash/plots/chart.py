@@ -134,7 +134,7 @@ class Chart:
         return not any(len(series.x) for series in self.series)
 
     def table(self) -> pd.DataFrame:
-        """The same numbers as a table: one row an x, one column a series; a series without that x has an empty cell.
+        """The numbers as a table: one row per x, one column per series; a cell is empty where a series has no such x.
 
         >>> Chart("", Axis("pairs"), Axis("mAP"), (Series("now", np.array([1, 10]), np.array([0.5, 0.75])),)).table()
            pairs   now
@@ -202,7 +202,7 @@ class HeatMap:
         return [[f"{value:.3f}" if math.isfinite(value) else "" for value in row] for row in self.z.tolist()]
 
     def table(self) -> pd.DataFrame:
-        """The same as a table: one row per y, one column per x."""
+        """The cells as a table: one row per y, one column per x."""
         frame = pd.DataFrame(self.z, columns=list(self.x))
         frame.insert(0, f"{self.y_label} \\ {self.x_label}", list(self.y))
         return frame

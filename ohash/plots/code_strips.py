@@ -83,7 +83,7 @@ def code_cards(cards: Sequence[Card], *, dark: bool = False, narrow: bool = Fals
 
 
 def drawn_width(svg: str) -> float:
-    """Of strips or cards, at most STRIP_WIDTH."""
+    """The width at which strips or cards are drawn, at most STRIP_WIDTH."""
     return float(svg.partition('" width="')[2].partition('"')[0])
 
 

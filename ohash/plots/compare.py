@@ -147,7 +147,7 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     means = {name: float(np.nanmean(each)) for name, each in gains.items()}
     most = max(means, key=lambda name: means[name])
     if most not in certain or means[most] <= 0:
-        return f"No gain in {score} by more bits can be told from chance: at most {formats.change(means[most])}"
+        return f"No gain in {score} from more bits is beyond chance: at most {formats.change(means[most])}"
     equals = [
         name
         for name in gains

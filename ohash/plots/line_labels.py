@@ -93,7 +93,7 @@ def _place_texts(
 def _free(
     text: Text, at: int, fixed: Sequence[Text], lines: Mapping[int, Line], size: float, taller: float, heights: Heights
 ) -> list[float]:
-    """Those of the heights at which the text lies on no line and on no fixed text, and a line does not pass between."""
+    """The heights at which the text lies on no line and on no fixed text, with no other line between it and its own."""
     blocked = [
         (low - CLEAR * size, high + CLEAR * size)
         for name, line in lines.items()

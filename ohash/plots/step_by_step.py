@@ -79,7 +79,7 @@ def in_brackets(value: float, digits: int) -> str:
 
 
 def _models(view: PairView, dark: bool) -> list[Stage]:
-    """Of MMOH: all models side by side, and which of them learn this pair."""
+    """All models of an MMOH side by side, and which of them learn this pair."""
     if len(view.steps) == 1:
         return []
     T = len(view.steps)
@@ -168,7 +168,7 @@ def _candidates(step: PairStep) -> Stage:
         tex = rf"p_0 = \lceil \beta r \rceil - D_h = \lceil {_n(br)} \rceil - {step.D_h} = {step.p0}"
         kind = "agree"
     pool = f"the {len(flips.pool)} bits that {kind}" if len(flips.pool) > 1 else f"the one bit that {kind}s"
-    rule = "the cheapest have the smallest margin δ, whichever item it is of"
+    rule = "the cheapest have the smallest margin δ, whichever item it belongs to"
     if step.largest:
         rule = "the paper flips the cheapest, with the smallest margin δ, and this experiment those with the largest"
     text = f"Of {pool}, {step.p0} must be flipped; {rule}."

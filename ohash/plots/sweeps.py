@@ -255,7 +255,7 @@ def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
         f"{symbol(sweep, key)} {100 * share:.0f} %" for key, share in sorted(shares.items(), key=lambda one: -one[1])
     ]
     left = 1 - sum(shares.values())
-    rest = f"{100 * max(0.0, left):.0f} % is in their combinations and in chance"
+    rest = f"{100 * max(0.0, left):.0f} % is due to their combinations and to chance"
     if left < -0.005:
         rest = "they overlap, because the parameters do not vary independently"
     which = " so far" if any(not point.numbers for point in points) else ""

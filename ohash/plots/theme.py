@@ -197,7 +197,7 @@ def method_styles(keys: Sequence[str]) -> dict[str, LineStyle]:
 
 
 def distinct_styles(count: int) -> list[LineStyle]:
-    """So many lines that are of one kind."""
+    """Styles for so many lines of one kind."""
     colours = (*FIRST, *OTHERS)
     return [LineStyle(colours[at % len(colours)], *_shape(at)) for at in range(count)]
 

@@ -72,7 +72,7 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     return Stage(
         "Lemma 1 is an equality",
         "At U = 0 both sides are the same number up to the rounding of W: the left one from the step, the right one "
-        f"from the matrix before and after it; {sentence} Added up over the run, this is the certificate that Live "
+        f"from the matrix before and after it; {sentence} Summed over the run, this is the certificate that Live "
         "draws under the cumulative loss.",
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"

@@ -147,7 +147,7 @@ def parse_lines(text: bytes, *, first: bool = False) -> tuple[Triples, Ends, End
 
 
 def _check_signs(numbers: Triples, ends: Ends) -> tuple[Triples, Ends, Ends]:
-    """Those with s = ±1, where they end, and where the others end; without s all are similar."""
+    """The lines with s = ±1, where they end, and where the others end; without s all are similar."""
     if numbers.shape[1] == 2:
         numbers = np.column_stack([numbers, np.ones(len(numbers), np.int64)])
     good = np.abs(numbers[:, 2]) == 1

@@ -55,7 +55,7 @@ class StalenessPrice:
             return f"re-encoding does not pay, as far as can be told: the deployed codes lose {hits}; {cost}"
         if hit_value is None:
             return (
-                f"the deployed codes lose {hits}; {cost}, as much as {self.encode_seconds / self.lost:.3g} core "
+                f"the deployed codes lose {hits}; {cost}, that is {self.encode_seconds / self.lost:.3g} core "
                 "seconds per hit and query"
             )
         queries = self.encode_seconds / (self.lost * hit_value)

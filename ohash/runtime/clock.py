@@ -30,7 +30,7 @@ class _Compiling(event.Listener):
             self.spent.seconds = self.seconds() + time.thread_time() - self.spent.since
 
     def seconds(self) -> float:
-        """Of this thread, so far."""
+        """CPU seconds that this thread has spent compiling so far."""
         return float(getattr(self.spent, "seconds", 0.0))
 
 

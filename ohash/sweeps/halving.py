@@ -21,7 +21,7 @@ from ohash.sweeps.sweep import Cell, Sweep, Values
 Outcome = Literal["full", "continued", "stopped", "open"]
 OUTCOMES: dict[str, str] = {
     "full": "all pairs",
-    "continued": "went on",
+    "continued": "continued",
     "stopped": "stopped early",
     "open": "round not finished",
 }

@@ -24,8 +24,8 @@ from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.style import dark
 
 QUESTION = (
-    "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
-    "of **your** later clicks, in as many bytes?"
+    "Vector databases rotate, take a few bits and rescore; nothing is learnt. Codes can also be learnt from clicks. "
+    "Which finds more of **your** later clicks in the same number of bytes?"
 )
 _draw_while_running = partial(background_work.draw_while_running, advice_run.runner)
 
@@ -142,11 +142,11 @@ def _export(runner: AdviceRunner) -> None:
     charts = [found_by_bytes(snapshot, score) for score in CHARTS.values()]
     title = f"Learn or rotate? {snapshot.title}"
     offer_file("Contenders (CSV)", lambda: rows_to_csv(contender_rows(snapshot)), f"{name}.csv", "text/csv")
-    offer_file("Every query (CSV)", lambda: rows_to_csv(query_rows(snapshot)), f"{name}-queries.csv", "text/csv")
+    offer_file("All queries (CSV)", lambda: rows_to_csv(query_rows(snapshot)), f"{name}-queries.csv", "text/csv")
     offer_file(
         "This answer as a page (HTML)", lambda: to_html(charts, title=title, facts=facts), f"{name}.html", "text/html"
     )
-    offer_file("The picture (SVG)", lambda: to_svg(charts[0], width=160, height=100), f"{name}.svg", "image/svg+xml")
+    offer_file("Figure (SVG)", lambda: to_svg(charts[0], width=160, height=100), f"{name}.svg", "image/svg+xml")
 
 
 def _run_again(session: Session) -> None:

@@ -183,7 +183,7 @@ def source(results: Results) -> None:
         return
     if not origins.differing:
         own, _ = results.measured.counts()
-        st.caption(origins.text if own else f"{origins.text} Reproduce here draws your own over the recorded ones.")
+        st.caption(origins.text if own else f"{origins.text} *Reproduce here* draws your own over the recorded ones.")
         return
     text = f"{origins.text} The largest difference is {origins.differing[0]}."
     if origins.beyond_noise:

@@ -29,8 +29,8 @@ MIDDLEWARE = [
     Middleware(GuardMessages),
     Middleware(
         LimitUploads,
-        most_bytes=MAX_UPLOADS_MB * 10**6,
-        most_of_visitor=MAX_UPLOADS_OF_VISITOR_MB * 10**6,
+        max_bytes=MAX_UPLOADS_MB * 10**6,
+        max_bytes_of_visitor=MAX_UPLOADS_OF_VISITOR_MB * 10**6,
         visitor_of=access.visitor_of_request,
     ),
     Middleware(AddToPage, html=STYLE_AND_SCRIPT + cards_script() + OF_CLASS),

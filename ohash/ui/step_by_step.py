@@ -262,7 +262,7 @@ def _chosen_stages(view: PairView, model: int, part: str) -> list[Stage]:
         return stages(view, model, dark=dark())
     about_update = theory(view, model, view_state.view(_theorem_C(view, model)))
     if not about_update:
-        st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
+        st.info("This pair does not update the model, and the theory is about updates. Press *Next update*.")
     percent, C = view_state.view("wrong"), view_state.view("stream_C")
     return [*about_update, streams(WRONG / 100 if percent is None else percent / 100, STREAM_C if C is None else C)]
 
@@ -287,7 +287,7 @@ def _theory_controls(view: PairView, model: int, number: int, count: int) -> Non
 
 
 def _choose_streams() -> None:
-    """Of the last stage of the theory: the share of wrong answers, and C."""
+    """The controls of the last stage of the theory: the share of wrong answers, and C."""
     with st.container(horizontal=True, key="streams"):
         st.slider("wrong answers, %", 0, 40, WRONG, 1, key="view_wrong")
         st.select_slider("C of this stream", (0.001, 0.01, 0.1, 1.0, 10.0), STREAM_C, key="view_stream_C")

@@ -108,7 +108,7 @@ class Lesson:
         )  # fmt: skip
 
     def file_name(self, number: int) -> str:
-        """Of its handout, in letters that every file system has; Greek ones by their names.
+        """The name of its handout, in letters that every file system has; Greek ones are spelt out.
 
         >>> Lesson("What β does", "", "", "", (), "", "", "").file_name(4)
         '4-what-beta-does.html'

@@ -43,7 +43,7 @@ function isLocked(key, free) { return free !== null && key !== "pace" && !free.i
 
 function lockWords(free) {
   const names = CONTROLS.filter(({ key }) => key !== "pace" && free.includes(key)).map(({ title }) => title);
-  if (!names.length) return "In this lesson one only watches: the points and all settings that change the run are locked.";
+  if (!names.length) return "In this lesson you only watch: the points and all settings that change the run are locked.";
   return `In this lesson only ${names.join(" and ")} can be changed; the points and all other settings that change the run are locked.`;
 }
 

@@ -32,7 +32,7 @@ function codeSquares(signs, marked = [], colour = "") {
   return row;
 }
 
-// The model that decides a pair: for a similar one the nearest to right, else the furthest from right.
+// The model that decides a pair: for a similar one that with the smallest loss, else that with the largest.
 function decisiveModel({ s, steps }) {
   const losses = steps.map((step) => step.R);
   return losses.indexOf(s === 1 ? Math.min(...losses) : Math.max(...losses));
@@ -47,7 +47,7 @@ function pairWords(run, { phase, slow }, look) {
   const colour = look.roles[similar ? "similar" : "dissimilar"];
   const kind = make("b", { textContent: similar ? "similar" : "dissimilar" });
   kind.style.color = colour;
-  const who = T > 1 ? ` Model ${m + 1}, the ${similar ? "nearest to right" : "furthest from right"}:` : "";
+  const who = T > 1 ? ` Model ${m + 1}, with the ${similar ? "smallest" : "largest"} loss:` : "";
   const wanted = similar ? "0 wanted" : `at least ${Math.ceil(step.br)} wanted`;
   const first = make("p", {}, `Pair ${run.t.toLocaleString("en")}: `, kind,
     `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. `,
@@ -67,7 +67,7 @@ function pairWords(run, { phase, slow }, look) {
 function differ(D, r) { return `${D} of ${plural(r, "bit")} differ${D === 1 ? "s" : ""}`; }
 
 function lossWords(step, { s }, T) {
-  if (step.R === 0 && T > 1 && s === 1) return "R\u00a0=\u00a00: one right model is enough, none moves.";
+  if (step.R === 0 && T > 1 && s === 1) return "R\u00a0=\u00a00: one model without loss is enough; none moves.";
   if (step.R === 0) return "R\u00a0=\u00a00: nothing to learn.";
   return `R\u00a0=\u00a0${+step.R.toFixed(2)}${step.tau > 0 ? "." : ", but nothing moves."}`;
 }

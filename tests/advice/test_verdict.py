@@ -132,7 +132,7 @@ def test_one_query_decides_nothing(few):
     snapshot = answer(one_sided(np.zeros(150, int), np.arange(1, 151)))
     result = verdict(snapshot)
     assert result.decision == "tie" and "only 1 query has a later answer" in result.sentence
-    assert "too few to hold their earlier clicks back" in protocol(snapshot)
+    assert "too few to keep their earlier clicks out" in protocol(snapshot)
 
 
 def test_clicks_on_one_document_decide_nothing(few):
@@ -198,7 +198,7 @@ def test_with_every_contender(data):
 @pytest.mark.slow
 def test_what_is_not_used_is_in_the_protocol(few):
     data = misleading(n=200, clicks=600)
-    held = "(no click of theirs is learnt; documents may be learnt from)"
+    held = "(none of their clicks is learnt; documents may be learnt from)"
     assert protocol(answer(data)).endswith(f"queries with later clicks {held}")
     noted = replace(data, key="own", note="the labels of d are not used, because q has none")
     assert protocol(answer(noted)).endswith(f"later clicks {held}; the labels of d are not used, because q has none")

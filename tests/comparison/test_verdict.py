@@ -228,7 +228,7 @@ def with_lengths(now, gains):
             (0.3, 0.36, 0.12),
             "More bits help OH and ITQ most (in no clear order): mAP +.30 to +.36",
         ),
-        ((0.01, 0.02), "No gain in mAP by more bits can be told from chance: at most +.02"),
+        ((0.01, 0.02), "No gain in mAP from more bits is beyond chance: at most +.02"),
     ],
 )
 def test_more_bits_help_a_method_most_only_where_the_gains_can_be_told_apart(gains, title):

@@ -114,7 +114,7 @@ def test_steps_capped_because_sigma_is_wide_ask_for_another_sigma():
 def test_steps_capped_because_anchors_are_few_ask_for_more_of_them():
     """With 4 of them mAP is .39 at the start; C = 1 and 5 leave it below that, and 64 anchors reach .77."""
     sick = finished("digits", m=4, pairs=6_000)
-    advice = "4 anchors tell too little apart, and a larger C does not help: use more"
+    advice = "4 anchors are too few to tell items apart, and a larger C does not help: use more"
     assert advice_on(sick)["updates capped by C"] == advice
     offered = remedies(sick)["updates capped by C"]
     mended, longer = finished("digits", **{offered.key: offered.value}), finished("digits", m=4, C=10.0)
@@ -130,7 +130,7 @@ def test_a_drift_promises_nothing_of_a_larger_c_where_another_setting_caps_the_s
 
 def test_one_bit_is_why_its_loss_is_above_the_frozen_models():
     hints = advice_on(finished("fashion", r=1))["cumulative loss"]
-    assert hints == "learning costs more than not learning: so few bits tell little apart"
+    assert hints == "learning costs more than not learning: so few bits distinguish little"
 
 
 def test_nothing_is_said_of_learning_before_there_was_time():
@@ -202,7 +202,7 @@ def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
         assert ("cumulative loss" in advice_on(replace(now, numbers={**now.numbers, **changed}))) is seen
 
 
-@pytest.mark.parametrize(("value", "named"), [(0.0, "what is zero"), (1.0, "missing ones?")])
+@pytest.mark.parametrize(("value", "named"), [(0.0, "zero vectors"), (1.0, "missing ones?")])
 def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(value, named):
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(400, 8)).astype(np.float32), rng.integers(0, 4, 400)
@@ -267,7 +267,7 @@ def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
     assert [remedy.key for remedy in remedies(timid).values()] == ["C"]
     risen = finished("fashion", r=4, pairs=6_000)
     short = replace(risen, numbers={**risen.numbers, "map": risen.numbers["map_start"]})
-    assert advice_on(short)["mAP"] == "it has not risen beyond its uncertainty: so few bits tell little apart"
+    assert advice_on(short)["mAP"] == "it has not risen beyond its uncertainty: so few bits distinguish little"
     assert [remedy.key for remedy in remedies(short).values()] == ["r"]
 
 
@@ -323,7 +323,7 @@ def test_drift_is_dated_and_forgotten_once_learnt():
     now = finished("digits", pairs=4_600, **moving)
     drift = next(finding for finding in findings(now) if finding.title == "drift")
     assert not drift.fine and drift.remedy is None, "no setting undoes what is still to be learnt"
-    assert drift.advice == "the stream has changed: only more pairs teach it again, no setting does"
+    assert drift.advice == "the stream has changed: more pairs are needed, and no setting helps"
     at = int(drift.value.removeprefix("R rose again near pair ").replace(",", ""))
     assert 4_000 <= at <= 4_600
     later = next(
@@ -362,7 +362,7 @@ def test_a_stream_whose_mean_has_moved_asks_for_a_mean_that_forgets(dataset, see
 def test_a_mean_that_has_moved_is_noticed_in_a_stream_that_nobody_moved_on_purpose():
     """The clicks of one's own data change, too: constant bits give it away."""
     now = finished("digits", pairs=4_600, drift="redefine", drift_at=4_000)
-    assert "no setting does" in advice_on(now)["drift"]
+    assert "no setting helps" in advice_on(now)["drift"]
     constant = np.where(np.arange(now.bit_ones.size) < 0.2 * now.bit_ones.size, 1.0, 0.5)
     assert remedies(replace(now, bit_ones=constant))["drift"].key == "center"
 
@@ -408,8 +408,8 @@ def test_noisy_pairs_are_not_called_healthy():
             ("fashion", {"beta": 0.05}, "not risen beyond its uncertainty"),
             ("fashion", {"beta": 1.0}, "costs more than not learning"),
             ("digits", {"noise": 0.1, "seed": 3}, "10 % of the answers are wrong"),
-            ("words", {"C": 0.1, "similar_share": 0.5}, "random codes keep the distance already"),
-            ("words", {"C": 1.0, "similar_share": 0.5}, "random codes keep the distance already"),
+            ("words", {"C": 0.1, "similar_share": 0.5}, "random codes already keep the distance"),
+            ("words", {"C": 1.0, "similar_share": 0.5}, "random codes already keep the distance"),
         ],
         3,
     ),

@@ -74,7 +74,7 @@ def test_the_best_of_a_round_go_on_and_only_full_settings_are_ranked(store):
         "Successive halving: 6 settings with 30 pairs, then 3 settings with 60 pairs, then 1 setting with 120 pairs. "
     )
     rows = list(csv.DictReader(io.StringIO(to_csv(sweep, store))))
-    assert len(rows) == 20 and {row["halving"] for row in rows} == {"all pairs", "went on", "stopped early"}
+    assert len(rows) == 20 and {row["halving"] for row in rows} == {"all pairs", "continued", "stopped early"}
     latex = to_latex(sweep, points)
     assert latex.count(r"\textbf") == 1 and "stopped early and are not ranked" in latex
     assert latex.count(r" \\") == 1 + 6, "a header, and each setting once"

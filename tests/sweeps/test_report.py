@@ -83,7 +83,7 @@ def test_importance_is_the_share_of_the_variance_that_a_parameter_explains_alone
     only_together = importance(sweep, made_up(sweep, lambda beta, C: float((beta > 0.3) == (C > 0.5))))
     assert only_together == pytest.approx({"beta": 0.0, "C": 0.0})
     text = charts.importance_text(sweep, made_up(sweep, lambda beta, C: beta), "map")
-    assert "β 100 %, C 0 %; 0 % is in their combinations" in text
+    assert "β 100 %, C 0 %; 0 % is due to their combinations" in text
     assert importance(tiny_sweep(), made_up(tiny_sweep(), lambda beta: beta)) == {}, "one parameter explains all"
 
 

@@ -135,7 +135,7 @@ def test_the_uploads_of_one_visitor_have_a_limit(monkeypatch: pytest.MonkeyPatch
         return own_data.add(tabs[at], Dataset.from_arrays(X + at, title=f"{at}.npy"))
 
     upload(0, "a"), upload(1, "a")
-    with pytest.raises(ValueError, match=r"2\.npy needs .* yours may take"):
+    with pytest.raises(ValueError, match=r"2\.npy needs .* your uploads may take"):
         upload(2, "a")
     upload(2, "b")
     for at in range(4):
@@ -176,7 +176,7 @@ def test_who_uploads_too_much_costs_others_nothing_that_they_would_find_after_a_
     hers = upload(0, "a")
     for at in range(1, 6):
         upload(at, "b")
-    with pytest.raises(ValueError, match="yours may take"):
+    with pytest.raises(ValueError, match="your uploads may take"):
         own_data.add(Session("6", experiment("blobs2d")), Dataset.from_arrays(np.tile(X, (3, 1)), title="6.npy"))
     monkeypatch.setattr(uploads, "MAX_BYTES_OF_VISITOR", 10**6)
     for at in range(10, 10 + 2 * uploads.MAX_KEPT):
@@ -211,7 +211,7 @@ def test_an_upload_beyond_her_share_is_a_message_and_no_cache_keeps_it(monkeypat
     app.run()
     file = npy(np.random.default_rng(0).normal(size=(60, 8)))
     app.file_uploader(key="upload_vectors").set_value((file.name, file.data, "")).run()
-    assert not app.exception and "yours may take" in app.error[0].value
+    assert not app.exception and "your uploads may take" in app.error[0].value
     gc.collect()
     assert [dataset() for dataset in read] == [None] and not uploads._held()
 

@@ -132,7 +132,7 @@ def test_successive_halving_from_the_form_to_its_rounds(launched: list[str], alo
     SweepExecution(started, alone, InlineExecutor()).run()
     app = page(sweep=started.key)
     assert any("4 settings with 45 pairs, then 2 settings with 90 pairs, then" in one.value for one in app.caption)
-    assert sorted(app.dataframe[0].value["halving"]) == ["all pairs"] + ["stopped early"] * 3 + ["went on"] * 3
+    assert sorted(app.dataframe[0].value["halving"]) == ["all pairs"] + ["stopped early"] * 3 + ["continued"] * 3
     assert any("Best on the validation queries" in one.value and "180 pairs" in one.value for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
 

@@ -26,9 +26,9 @@ def files(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
 class Server:
     """Keeps what is sent, a moment later."""
 
-    def __init__(self, files: MemoryUploadedFileManager, most_bytes: int, most_of_visitor: int = 10**9) -> None:
+    def __init__(self, files: MemoryUploadedFileManager, max_bytes: int, max_bytes_of_visitor: int = 10**9) -> None:
         self.files = files
-        self.guarded = LimitUploads(self, most_bytes, most_of_visitor, lambda cookies, address: cookies.get("who", ""))
+        self.guarded = LimitUploads(self, max_bytes, max_bytes_of_visitor, lambda cookies, _: cookies.get("who", ""))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0)
@@ -70,7 +70,7 @@ class Server:
 
 def test_what_does_not_fit_is_refused_before_it_is_read(files: MemoryUploadedFileManager) -> None:
     async def flood() -> None:
-        server = Server(files, most_bytes=1000)
+        server = Server(files, max_bytes=1000)
         assert [await server.put(f"{at}", 400) for at in range(3)] == [204, 204, 413]
         assert await server.put("small", 200) == 204
         assert await server.put("2", 1, method="DELETE") == 204
@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused_before_it_is_read(files: MemoryUploadedFil
 def test_who_has_left_takes_no_room_that_others_need(files: MemoryUploadedFileManager) -> None:
     for name in ("here", "left"):
         files.add_file("session" if name == "here" else name, UploadedFileRec(name, "x.npy", "", bytes(400)))
-    server = Server(files, most_bytes=1000)
+    server = Server(files, max_bytes=1000)
     assert asyncio.run(server.put("small", 200)) == 204 and set(files.file_storage) == {"session", "left"}
     assert asyncio.run(server.put("more", 300)) == 204 and set(files.file_storage) == {"session"}
     assert asyncio.run(server.put("too much", 300)) == 413
@@ -95,8 +95,8 @@ def test_who_has_left_takes_no_room_that_others_need(files: MemoryUploadedFileMa
 
 def test_the_server_has_the_limit() -> None:
     (one,) = (one for one in MIDDLEWARE if one.cls is LimitUploads)
-    assert one.kwargs["most_bytes"] == MAX_UPLOADS_MB * 10**6
-    assert one.kwargs["most_of_visitor"] == MAX_UPLOADS_OF_VISITOR_MB * 10**6
+    assert one.kwargs["max_bytes"] == MAX_UPLOADS_MB * 10**6
+    assert one.kwargs["max_bytes_of_visitor"] == MAX_UPLOADS_OF_VISITOR_MB * 10**6
     assert one.kwargs["visitor_of"] == access.visitor_of_request
 
 
@@ -104,7 +104,7 @@ def test_one_visitor_of_a_class_takes_no_more_than_her_share_in_however_many_tab
     files: MemoryUploadedFileManager,
 ) -> None:
     async def flood() -> None:
-        server = Server(files, most_bytes=5000, most_of_visitor=1000)
+        server = Server(files, max_bytes=5000, max_bytes_of_visitor=1000)
         hers = [server.put(f"{at}", 400, session=f"session {at}", who="a") for at in range(5)]
         assert sorted(await asyncio.gather(*hers)) == [204, 204, 413, 413, 413], "at once"
         assert await server.put("one more", 400, session="session 9", who="a") == 413, "one after another"
@@ -119,7 +119,7 @@ def test_one_visitor_of_a_class_takes_no_more_than_her_share_in_however_many_tab
 
 def test_a_tab_is_hers_whose_it_was_first_however_many_cookies_it_shows(files: MemoryUploadedFileManager) -> None:
     async def flood() -> None:
-        server = Server(files, most_bytes=5000, most_of_visitor=1000)
+        server = Server(files, max_bytes=5000, max_bytes_of_visitor=1000)
         assert [await server.put(f"{at}", 400, session="session 1", who=who) for at, who in enumerate("abcd")] == [
             204, 204, 413, 413,
         ]  # fmt: skip
@@ -132,7 +132,7 @@ def test_nothing_is_kept_of_who_has_no_upload_under_way(files: MemoryUploadedFil
     """Or cookies that are forged by the million fill the memory."""
 
     async def flood() -> None:
-        server = Server(files, most_bytes=10**6)
+        server = Server(files, max_bytes=10**6)
         for at in range(20):
             assert await server.put(f"{at}", 400, session="session", who=f"visitor {at}") == 204
             await server.put(f"{at}", 400, session="nobody is there", who=f"forger {at}")
@@ -143,7 +143,7 @@ def test_nothing_is_kept_of_who_has_no_upload_under_way(files: MemoryUploadedFil
 
 def test_a_session_that_is_not_there_holds_no_room(files: MemoryUploadedFileManager) -> None:
     async def flood() -> None:
-        server = Server(files, most_bytes=1000)
+        server = Server(files, max_bytes=1000)
         stalled = asyncio.create_task(server.put("slow", 1000, session="nobody is there"))
         await asyncio.sleep(0)
         assert await server.put("hers", 1000) == 204

@@ -108,7 +108,7 @@ PRESETS = (
     ),
     Preset(
         "noise", "Noisy clicks",
-        "30 % of the pairs carry the wrong label, as real clicks do.",
+        "30 % of the pairs carry the wrong label, as happens with real clicks.",
         "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {companion_map:.2f}.",
         {"noise": 0.3}, Companion("no wrong labels", {"noise": 0.0}),
     ),

@@ -30,7 +30,7 @@ class Faiss(Engine):
         return {"d": 8 * facts.width, "bitorder": "little", "read": f"faiss.read_index_binary('{FILE}')"}
 
     def statements(self, facts: CodeFacts) -> tuple[Statement, ...]:
-        """It has nothing to create."""
+        """The statements; there is nothing to create."""
         return (
             Statement("connect", "Import", "import faiss\nimport numpy as np\n"),
             Statement("load", "Load", f'index = faiss.read_index_binary("{FILE}")\n'),

@@ -99,7 +99,7 @@ class SDOH(ChunkLearner):
         self._clock[-1] += 1
 
     def _similarity(self) -> Matrix:
-        """Of the labels in the buffer: the Gaussian for one class per point, the cosine for flags."""
+        """The similarity of the labels in the buffer: the Gaussian for one class per point, the cosine for flags."""
         given = self._chunk_labels
         if self._form[0] == labels.SINGLE:
             return np.where(given == given.T, 1.0, np.exp(-0.5 / self.params.width**2))

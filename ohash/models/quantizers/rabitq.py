@@ -171,7 +171,7 @@ class RaBitQ(RotatedAboutMean):
 
 
 def nearest_grid(projected: Reals, B: int) -> npt.NDArray[np.float32]:
-    """Of each row the odd numbers up to ±(2^B - 1), (n, r), whose cosine with it is the largest of a few steps'."""
+    """For each row the odd numbers up to ±(2^B - 1), (n, r), with the largest cosine that a few step sizes give."""
     nearest = np.empty(projected.shape, np.float32)
     for start in range(0, len(projected), GRID_ROWS):
         nearest[start : start + GRID_ROWS] = _nearest_grid(projected[start : start + GRID_ROWS], B)

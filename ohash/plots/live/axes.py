@@ -154,7 +154,7 @@ class AxisRanges:
     """The widest range that each axis of a run has had."""
 
     def __init__(self) -> None:
-        """Of a run that begins."""
+        """No axis has been drawn yet."""
         self._widest: dict[tuple[str, Which, str, str], tuple[float, float]] = {}
 
     def widen(self, key: str, chart: Chart, *, remember: bool = True) -> Chart:

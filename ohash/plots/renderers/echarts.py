@@ -240,7 +240,7 @@ class SameLines:
         return isinstance(other, SameLines) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        """Of what is compared."""
+        """The hash of what is compared."""
         return hash(self._key())
 
 

@@ -195,7 +195,7 @@ def _parse_ids(name: str, title: str, column: Array) -> Array:
 
 
 def _parse_signs(source: Source, s: Array) -> npt.NDArray[np.int8]:
-    """As `annotations.parse_signs`, of this file. Only ones mean that all pairs are similar."""
+    """`annotations.parse_signs` for this file. If all are 1, all pairs are similar."""
     try:
         return parse_signs(np.asarray(s))
     except ValueError as error:

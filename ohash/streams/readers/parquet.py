@@ -86,7 +86,7 @@ def _check_room(source: Source, limits: Limits, size: int) -> None:
 def _whole_layout(
     source: Source, limits: Limits, variable: str | None
 ) -> tuple[arrow.ColumnRoles, int | None, int, int, list[str]]:
-    """As `_layout`, of all files of a folder, which must agree; and the columns of text."""
+    """`_layout` of all files of a folder, which must agree; and the columns of text."""
     shared: tuple[arrow.ColumnRoles, int | None, int] | None = None
     total, texts = 0, set[str]()
     for one in source.parts:

@@ -107,7 +107,7 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
         st.button(
             "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=once_per_press(_pin),
             args=(session, runner, at),
-            help="Draw its curve on Live behind the run there.",
+            help="Draw its curve behind the run on Live.",
         )  # fmt: skip
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
             live_run.commit(session, runner.comparison.experiment(snapshot.entries[at]))

@@ -164,7 +164,7 @@ def _pick_data(session: Session, now: Comparison, key: str) -> None:
 
 
 def _seeds(now: Comparison, count: int) -> tuple[int, ...]:
-    """So many seeds, the current ones first."""
+    """A number of seeds, the current ones first."""
     kept = list(now.seeds[:count])
     while len(kept) < count:
         kept.append(max(kept) + 1)

@@ -50,7 +50,7 @@ def choose(session: Session) -> str:
     st.selectbox(
         "Data set", look.options, look.index, key=look.key, format_func=lambda key: titles[key],
         on_change=on_choice(look, pick),
-        help="The data sets available now. All data sets lists the others and how to get them.",
+        help="The data sets available now. *All data sets* lists the others and how to get them.",
     )  # fmt: skip
     return session.viewed_dataset
 

@@ -117,7 +117,7 @@ def _interval(now: Snapshot) -> str:
 
 
 def _test(n: dict[str, float], column: str) -> str:
-    """The same score of the finished run on the test queries."""
+    """The score of a finished run on the test queries."""
     value, error = n.get(f"test_{column}", math.nan), n.get(f"test_{column}_error", math.nan)
     if not math.isfinite(value):
         return ""

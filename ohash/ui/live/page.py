@@ -162,7 +162,7 @@ def _draw_for_crowd(session: Session, runner: Runner) -> None:
 
 
 def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
-    """It knows no session, as viewers come and go, and the run only while that lives."""
+    """The broadcast of a run: it knows no session, as viewers come and go, and does not keep the run alive."""
     run = weakref.ref(runner)
 
     def newest() -> Snapshot | None:

@@ -210,7 +210,7 @@ def _restarts(session: Session, key: str) -> bool:
 
 
 def _change_in_fragment(session: Session, key: str, value: object) -> None:
-    """The same for a slider that is redrawn by itself; a new run and a warning concern the whole page."""
+    """A slider that is redrawn by itself was moved; a new run and a warning concern the whole page."""
     restarts = _restarts(session, key)
     change(session, key, value)
     if restarts or session.warnings:

@@ -58,7 +58,7 @@ def _share(session: Session) -> None:
     public = on_network(link)
     if st.get_option("server.address") in LOCAL_HOSTS:
         st.markdown(
-            "**On your network**: this server only answers this machine. To share it with a class, start it with "
+            "**On your network**: this server answers this machine only. To share it with a class, start it with "
             f"`ohash-lab --class --server.port {st.get_option('server.port')}`, which leaves "
             "stored runs, sweeps and folders to you; then others can scan:"
         )
@@ -98,7 +98,7 @@ def _judged(session: Session) -> str:
 
 
 def _task(session: Session) -> str:
-    """The same for the board: files of two visitors, and points that they have painted, may have one name."""
+    """Data and truth, as the board needs them: files of two visitors, or points they painted, may share a name."""
     return f"{_judged(session)} {session.params.dataset} {session.params.content}"
 
 
@@ -107,7 +107,7 @@ def _enter(session: Session) -> None:
     now = live_run.latest_snapshot(session)
     score = math.nan if now is None else now.numbers.get("map", math.nan)
     if now is None or not math.isfinite(score):
-        session.board_answer = "This run was started anew and has no mAP yet."
+        session.board_answer = "This run was restarted and has no mAP yet."
         return
     who, name = access.visitor() or "owner", view_state.view("board_name") or ""
     session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), _task(session))
@@ -175,7 +175,7 @@ def _recording(session: Session, address: str, score: str) -> str:
 
 
 def _animation(session: Session, address: str, score: str) -> bytes:
-    """The same for slides."""
+    """The run from its start to now as an animation for slides."""
     from ohash.web.animation import recording_gif  # noqa: PLC0415
 
     shown, dataset = _shown(session)

@@ -66,7 +66,7 @@ def file_stem(dataset: str, *parts: str) -> str:
 
 @lru_cache(maxsize=64)
 def run_file_stem(params: ExperimentParams) -> str:
-    """The same for one run: data set, method, bits and seed, and what else is not at its default."""
+    """The beginning of the name of every file about a run: data set, method, bits, seed, and what is no default."""
     model, values, rows = params.model, flat(params), rows_of(params)
     T = [f"T{values['T']}"] if values.get("T", 1) > 1 else []
     data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset

@@ -36,7 +36,7 @@ def actions(session: Session, store: AllRuns, runs: Sequence[Run], unreadable: S
         st.button(
             "Unpin" if pinned else "Pin as reference", icon=":material/keep:", disabled=one is None, key="run_pin",
             on_click=once_per_press(_pin), args=(session, None if pinned else one),
-            help="Select one run to draw its curve on Live behind the run there.",
+            help="Select one run to draw its curve behind the run on Live.",
         )  # fmt: skip
         unsaved = [(line, now) for line, now in runs if not line.state.endswith(SAVED) and now.state in ENDED]
         if is_owner() and st.button(

@@ -48,7 +48,7 @@ def _name(line: RunRow, differing: dict[str, dict[str, Any]]) -> str:
 def difference_text(one: str, first: Snapshot, other: str, second: Snapshot) -> str:
     """How far two runs are apart, with an interval that treats their queries as independent: it is rather too wide."""
     if first.params.dataset != second.params.dataset or first.params.run.judged_by != second.params.run.judged_by:
-        return "The two runs are of different data or queries, so their scores are not compared."
+        return "The two runs used different data or queries, so their scores are not compared."
     if first.t != second.t:
         return f"The two runs have learnt {first.t:,} and {second.t:,} pairs, so their scores are not compared."
     parts = []

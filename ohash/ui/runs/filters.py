@@ -69,7 +69,7 @@ def _brush(lines: list[RunRow]) -> list[RunRow]:
         some = [line for line in lines if line.settings][-MAX_LINES:]
         axes = parallel_axes(some)
         if len(axes) < 2:
-            st.caption("The runs listed differ in no parameter and score that could be drawn.")
+            st.caption("The listed runs do not differ in any parameter or score that can be drawn.")
             return lines
         names = ", ".join(axis.label for axis in axes)
         event = st.echarts_chart(

@@ -57,7 +57,7 @@ def visitor() -> str:
 
 
 def visitor_of_request(cookies: Mapping[str, str], address: str) -> str:
-    """The same of a request outside of a tab."""
+    """Who sent a request outside of a tab: a browser, or an address; "" on one's own server."""
     token = token_of(cookies.get(COOKIE, ""))
     return (token or address or "unknown") if is_class() and not is_owners_browser(token) else ""
 

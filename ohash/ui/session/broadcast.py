@@ -65,7 +65,7 @@ class ChartSwitches:
         return truth_column(similar_by) if self.quality == "mAP" else QUALITY[self.quality]
 
     def query(self) -> dict[str, str]:
-        """As `read` takes it."""
+        """The query of an address that `read` reads."""
         return {name: value if isinstance(value, str) else str(int(value)) for name, value in asdict(self).items()}
 
 

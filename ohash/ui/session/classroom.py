@@ -112,7 +112,7 @@ class Classroom:
 
 @st.cache_resource
 def classroom() -> Classroom:
-    """That of this server."""
+    """The classroom of this server."""
     return Classroom()
 
 

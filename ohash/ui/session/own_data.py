@@ -64,7 +64,7 @@ def experiment_of_link(session: Session) -> Named | None:
 
 
 def missing(session: Session) -> Named | None:
-    """The same, if those data have not been uploaded yet."""
+    """What the opened link names, if the data that it needs have not been uploaded yet."""
     named = experiment_of_link(session)
     return None if named is None or named.content in session.own else named
 

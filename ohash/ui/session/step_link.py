@@ -28,7 +28,7 @@ def read_items(text: str) -> Items | None:
 
 
 def write_items(items: Items) -> str:
-    """As `read_items` reads them."""
+    """The items as text that `read_items` reads."""
     i, j, s = items
     return f"{i},{j},{kind_of(s)}"
 
@@ -60,7 +60,7 @@ def read_what_if(text: str) -> dict[str, float] | None:
 
 
 def write_what_if(values: Mapping[str, float]) -> str:
-    """As `read_what_if` reads them."""
+    """The values as text that `read_what_if` reads."""
     return ",".join(f"{name}:{value!r}" for name, value in values.items())
 
 

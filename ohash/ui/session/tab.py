@@ -85,7 +85,7 @@ def _detach(session: str) -> None:
 
 
 def _hubs() -> tuple[Hub[Any], ...]:
-    """Of everything that runs for a session."""
+    """The hubs of everything that runs for a session."""
     return live_run.hub(), comparisons.hub(), advice_run.hub()
 
 

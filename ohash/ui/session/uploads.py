@@ -56,8 +56,8 @@ def _visitor_limit_reason(dataset: Dataset, size: int, visitor: str) -> str:
     if not visitor or used + size <= MAX_BYTES_OF_VISITOR:
         return ""
     return (
-        f"{dataset.title} needs {size / 1e6:,.0f} MB, and yours may take {MAX_BYTES_OF_VISITOR / 1e6:,.0f} MB on this "
-        f"server, of which {used / 1e6:,.0f} are taken; upload fewer rows, or close the tabs that use the others"
+        f"{dataset.title} needs {size / 1e6:,.0f} MB; of the {MAX_BYTES_OF_VISITOR / 1e6:,.0f} MB that your uploads "
+        f"may take here {used / 1e6:,.0f} are in use; upload fewer rows, or close tabs that use the others"
     )
 
 

@@ -33,9 +33,7 @@ SUGGESTED: dict[str, tuple[float, ...]] = {
 }  # fmt: skip
 GRID, RANDOM = "grid", "random"
 SEARCHES = {GRID: "every combination", RANDOM: "drawn at random"}
-DRAWS_HELP = (
-    "Each is run with every method and seed. More draws later begin with the same ones, which are not run again."
-)
+DRAWS_HELP = "Each is run with every method and seed. If you draw more later, these come first and are not run again."
 HALVING_HELP = (
     "Every setting begins with few pairs, and only the best go on with more: many settings in little time. A setting "
     "that is stopped early might have caught up, so it is not ranked against those that ran all pairs."

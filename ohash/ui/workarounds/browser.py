@@ -64,11 +64,11 @@ def listen(
 
 
 def browser_token() -> str:
-    """The same for every session of one browser, and unguessable; "" if there is none."""
+    """A token that all sessions of one browser share, and that nobody can guess; "" if there is none."""
     return token_of(st.context.cookies.get(COOKIE, ""))
 
 
 def token_of(cookie: str) -> str:
-    """The same, from the cookie itself."""
+    """The browser's token, from the cookie itself."""
     token, _ = decode_xsrf_token_string(cookie)
     return "" if token is None else token.hex()

@@ -26,12 +26,13 @@ class LimitUploads:
     def __init__(
         self,
         app: ASGIApp,
-        most_bytes: int,
-        most_of_visitor: int,
+        max_bytes: int,
+        max_bytes_of_visitor: int,
         visitor_of: Callable[[Mapping[str, str], str], str],
     ) -> None:
-        """Of all visitors together, and of one; `visitor_of` cookies and address is "" for whom has no share."""
-        self.app, self.most_bytes, self.most_of_visitor, self._visitor_of = app, most_bytes, most_of_visitor, visitor_of
+        """Limits for all visitors together and for one; `visitor_of` (cookies, address) is "" for whoever has none."""
+        self.app, self._visitor_of = app, visitor_of
+        self.max_bytes, self.max_bytes_of_visitor = max_bytes, max_bytes_of_visitor
         self._under_way: Counter[str] = Counter()  # bytes by visitor
         self._visitors: dict[str, str] = {}  # by session
 
@@ -67,10 +68,10 @@ class LimitUploads:
 
     def _refusal(self, visitor: str, size: int) -> str:
         sizes = _sizes()
-        if sum(sizes.values()) + self._under_way.total() + size > self.most_bytes:
+        if sum(sizes.values()) + self._under_way.total() + size > self.max_bytes:
             return FULL
         hers = sum(kept for session, kept in sizes.items() if self._visitors.get(session) == visitor)
-        return SHARE_USED if visitor and hers + self._under_way[visitor] + size > self.most_of_visitor else ""
+        return SHARE_USED if visitor and hers + self._under_way[visitor] + size > self.max_bytes_of_visitor else ""
 
 
 def _forget_who_left() -> None:
