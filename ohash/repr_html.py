@@ -8,7 +8,8 @@ from html import escape
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ohash.core.arrays import Floats
+
 # Six pictures of at most 32 x 32 pixels in colour take less than 25 kB of HTML, whatever they show.
 PICTURES, SIDE = 6, 32
 LONGEST_NAME = 24

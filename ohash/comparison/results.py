@@ -9,19 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash.comparison.costs import Cost
 from ohash.comparison.params import Comparison, Entry
-from ohash.core.arrays import Rows
+from ohash.core.arrays import Floats, Rows
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
 from ohash.evaluation.ranking import Retrieval
 from ohash.evaluation.significance import seeds_text
 from ohash.repr_html import card_html, curves_html
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from ohash.core.arrays import Rows
 from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM, search_queries
 
 Combine = Literal["min_sum", "min", "sum"]
-Flags = npt.NDArray[np.uint8]
+FlagBytes = npt.NDArray[np.uint8]
 COMBINE_RULES = {"min_sum": MIN_SUM, "min": MIN, "sum": SUM}
 
 # Distances (items x models x 8 bytes) of one block of queries: about 10 ms of work, so that a caller can stop in time.

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array
-from ohash.evaluation.packed_codes import Flags
+from ohash.evaluation.packed_codes import FlagBytes
 from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # Flags (stop - start, n) of the queries from start to stop.
-FlagBlocks = Callable[[int, int], Flags]
+FlagBlocks = Callable[[int, int], FlagBytes]
 
 
 class SparseMatrix(Protocol):
@@ -57,7 +57,7 @@ def relevance_flags(
     hidden = None if exclude is None else _exclusion_flags(exclude, n_queries, n)
     own = None if query_rows is None else own_rows(query_rows, n_queries, n)
 
-    def rows(start: int, stop: int) -> Flags:
+    def rows(start: int, stop: int) -> FlagBytes:
         flags = relevant_flags(start, stop)
         if hidden is not None:
             flags |= hidden(start, stop) * np.uint8(HIDDEN)
@@ -99,7 +99,7 @@ def _same_label(queries: Array, database: Array) -> FlagBlocks:
     numbers = numbers.astype(np.min_scalar_type(len(names)))
     of_database, of_queries = numbers[: len(database)], numbers[len(database) :]
 
-    def rows(start: int, stop: int) -> Flags:
+    def rows(start: int, stop: int) -> FlagBytes:
         return np.equal(of_database[None, :], of_queries[start:stop, None]).view(np.uint8)
 
     return rows
@@ -108,7 +108,7 @@ def _same_label(queries: Array, database: Array) -> FlagBlocks:
 def _shared_label(queries: Array, database: Array) -> FlagBlocks:
     members = np.ascontiguousarray(database.T.astype(bool))
 
-    def rows(start: int, stop: int) -> Flags:
+    def rows(start: int, stop: int) -> FlagBytes:
         flags = np.zeros((stop - start, members.shape[1]), bool)
         for row, labels in enumerate(queries[start:stop]):
             for label in np.flatnonzero(labels):
@@ -156,7 +156,7 @@ def _list_flags(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBl
             )
     lists = [items.astype(np.int64) for items in lists]
 
-    def rows(start: int, stop: int) -> Flags:
+    def rows(start: int, stop: int) -> FlagBytes:
         flags = np.zeros((stop - start, n), np.uint8)
         for row, items in enumerate(lists[start:stop]):
             flags[row, items] = RELEVANT

@@ -27,8 +27,6 @@ from ohash.runtime.frames import Arrays
 
 GATHER = 2048  # rows or pairs gathered for a kernel at a time
 
-Integers = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class LearnerParams(Parameters):
@@ -243,9 +241,9 @@ class ChunkLearner(PointLearner, LinearLearner):
         self._start_labels(1)
 
     @property
-    def _chunk_labels(self) -> Integers:
+    def _chunk_labels(self) -> npt.NDArray[np.int64]:
         """The labels in the buffer, one row per point."""
-        labels: Integers = getattr(self, self.LABELS)
+        labels: npt.NDArray[np.int64] = getattr(self, self.LABELS)
         return labels
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
@@ -260,7 +258,7 @@ class ChunkLearner(PointLearner, LinearLearner):
         """An empty buffer of labels; their form is known from the first of them on."""
         setattr(self, self.LABELS, np.zeros((self.params.chunk, width), np.int64))
 
-    def _label_rows(self, checked: Array) -> Integers:
+    def _label_rows(self, checked: Array) -> npt.NDArray[np.int64]:
         """Labels as rows of integers."""
         return np.asarray(checked, np.int64).reshape(len(checked), -1)
 

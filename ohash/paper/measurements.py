@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
@@ -22,7 +23,6 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import make_stream
 from ohash.sweeps.sweep import Cell
 
-Floats = npt.NDArray[np.float64]
 ROUNDING = 0.01  # mAP or hit@10 of a run here and of the recorded one that are as near count as equal
 # Pairs that a warm-up may take before the first pair of a run; classes that arrive meanwhile are not new.
 MAX_WARM_UP = 1000

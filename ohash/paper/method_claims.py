@@ -7,11 +7,12 @@ map, and with OH on no kernel, is shown beside it.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ohash.core.arrays import Floats
 from ohash.engine.narrative import join_names
 from ohash.models.registry import find
 from ohash.paper.figures import ONLINE, SUPERVISED, describe_batch_methods
 from ohash.paper.findings import Claim, Judge
-from ohash.paper.measurements import Floats, Measurements, MissingCellError
+from ohash.paper.measurements import Measurements, MissingCellError
 from ohash.paper.protocol import COMMON_R, variant, variant_title
 from ohash.paper.quality_claims import ap_gain, map_gain
 from ohash.paper.settings import PAPER_KINDS, Kind, Setting

@@ -6,10 +6,11 @@ New data are classes (or tracks) that arrive later, and a feature space that is 
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from ohash.core.arrays import Floats
 from ohash.models.registry import find
 from ohash.paper.figures import AFTER_CHANGE, AFTER_NEW, BEFORE_NEW, EARLY, LATE, SKETCHES
 from ohash.paper.findings import Claim
-from ohash.paper.measurements import Floats, Measurements, SeedResult
+from ohash.paper.measurements import Measurements, SeedResult
 from ohash.paper.quality_claims import map_gain
 from ohash.paper.settings import Setting
 from ohash.paper.verdicts import EQUAL, Effect, Part, above, difference

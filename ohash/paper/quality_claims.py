@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.arrays import Floats
 from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.paper.figures import BETAS, CS, FIGURES
 from ohash.paper.findings import Claim, Judge
-from ohash.paper.measurements import Floats, Measurements, MissingCellError
+from ohash.paper.measurements import Measurements, MissingCellError
 from ohash.paper.settings import Setting
 from ohash.paper.verdicts import (  # fmt: skip
     EQUAL,

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from ohash.core.arrays import Floats
 from ohash.evaluation.significance import ENOUGH_SEEDS, Intervals, difference_over_seeds, few_seeds_margin, seeds_text
-from ohash.paper.measurements import Floats
 from ohash.paper.protocol import FULL
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run yet"]

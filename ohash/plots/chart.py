@@ -8,11 +8,13 @@ A heat map described as data: two parameters, one number in each cell.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from ohash.core.arrays import Numbers
 
 Scale = Literal["linear", "log"]
 # line: straight between points; step: a histogram, each value centred on its x; hold: each value until the next x.
@@ -21,7 +23,6 @@ Dash = Literal["solid", "dashed", "dotted"]
 Marker = Literal["circle", "square", "diamond", "triangle", "star"]
 # How a value of an axis is written: 0.93; 17 %; 20,000; 0.0143; 1.8·10⁻⁸.
 Format = Literal["share", "percent", "count", "number", "power"]
-Values = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Series:
     """
 
     name: str
-    x: Values
-    y: Values
+    x: Numbers
+    y: Numbers
     kind: Kind = "line"
     role: str = "now"
     dash: Dash = "solid"
@@ -74,7 +75,7 @@ class Series:
     listed: bool = True
     label: str = ""
     optional_label: bool = False
-    spread: Values | None = None
+    spread: Numbers | None = None
     marker: Marker | None = None
     group: str = ""
     notes: tuple[str, ...] = ()
@@ -87,7 +88,7 @@ class Series:
             raise ValueError(f"series {self.name!r} must have as many x as y, got {len(self.x)} and {len(self.y)}")
 
 
-def band(one: Series, axis: Axis) -> tuple[Values, Values]:
+def band(one: Series, axis: Axis) -> tuple[Numbers, Numbers]:
     """The lower and the upper edge of the band around a curve; that of a score from 0 to 1 stays there.
 
     >>> one = Series("mAP", np.array([1.0]), np.array([0.95]), spread=np.array([0.25]))

@@ -7,10 +7,8 @@ seeds, the thick one is their mean. The fairness line is the caption of every ch
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import number_formats as formats
 from ohash.comparison.equal_bytes import budget, is_significant, leaders
@@ -19,6 +17,7 @@ from ohash.comparison.gaps import Gap, gap_over_seeds
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
 from ohash.comparison.sentences import methods_by_supervision, truth_name
 from ohash.comparison.verdict import leaders_text
+from ohash.core.arrays import Floats, Numbers
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount, join_names
 from ohash.plots import theme
@@ -26,7 +25,6 @@ from ohash.plots.chart import Axis, Chart, Dash, Kind, Mark, Series
 from ohash.plots.live.axes import COARSE, decades, empty_chart, round_up, share_limits
 from ohash.plots.live.scores import SCORES
 
-Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "none": "dashed"}
 FAINT = 0.35
 MAX_METHODS_IN_CHART = 8  # methods in one chart of curves, or all named in one of points
@@ -298,7 +296,7 @@ def _curve(
     return Series(name, x, y, "line", role, dash, theme.THICK, listed=False, label=name)
 
 
-def _x(result: MethodResult, over: str) -> Floats:
+def _x(result: MethodResult, over: str) -> Numbers:
     if over == "cpu":
         return np.maximum(MIN_SECONDS, result.checkpoints["cpu_learn"] + result.checkpoints["cpu_encode"])
     return np.maximum(LEFT, result.checkpoints["pairs"])
@@ -360,7 +358,7 @@ def _share(value: float) -> str:
     return formats.share(value) if not 0 < abs(value) < 0.1 else formats.number(value, 2).removeprefix("0")
 
 
-def limits(*parts: Floats) -> tuple[float, float]:
+def limits(*parts: Numbers) -> tuple[float, float]:
     """Tenths around some shares; finer steps where all are small."""
     values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
     values = values[np.isfinite(values)]
@@ -382,6 +380,6 @@ def name_few(drawn: list[Series], named: Sequence[str]) -> tuple[list[Series], s
     return few, "The most relevant points are named; point at another to see its name. "
 
 
-def points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:
+def points(name: str, x: Numbers, y: Numbers, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:
     """Points with their name beside them; without it if they are not `listed`."""
     return Series(name, x, y, "points", role, opacity=opacity, listed=False, label=name if listed else "")

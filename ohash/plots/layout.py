@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 
 from ohash import number_formats as formats
+from ohash.core.arrays import Numbers, Reals
 from ohash.plots import line_labels, point_labels
-from ohash.plots.chart import Axis, Chart, Mark, Series, Values
+from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.thinning import drawable, thin
 
 # Width of a character in units of the type size, on the generous side; capitals, m and w are wider.
@@ -124,11 +125,11 @@ def position(value: float, lo: float, hi: float, scale: str) -> float:
     return (value - lo) / (hi - lo) if hi > lo else 0.0
 
 
-def _positions(values: Values, lo: float, hi: float, scale: str) -> Values:
+def _positions(values: Numbers, lo: float, hi: float, scale: str) -> Reals:
     """`position` of many values, all positive on a logarithmic axis."""
     if scale == "log":
         values, lo, hi = np.log10(values), math.log10(lo), math.log10(hi)
-    return (values - lo) / (hi - lo) if hi > lo else np.zeros(len(values))
+    return np.asarray((values - lo) / (hi - lo)) if hi > lo else np.zeros(len(values))
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ def _beside_points(
     """
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
 
-    def spots(x: Values, y: Values) -> tuple[tuple[float, float], ...]:
+    def spots(x: Numbers, y: Numbers) -> tuple[tuple[float, float], ...]:
         up = height * _positions(y, *y_ends, chart.y.scale)
         return tuple(zip(_positions(x, *x_ends, chart.x.scale).tolist(), up.tolist(), strict=True))
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-Heights = npt.NDArray[np.float64]
-Line = tuple[npt.NDArray[np.float64], Heights]
+from ohash.core.arrays import Floats, Reals
+
+Line = tuple[Reals, Reals]  # x and y in pixels
 # In sizes of type: how far a label may stand from the end of its line, what it keeps free of lines and of other labels,
 # and the distance of lines that nobody can tell apart.
 REACH, CLEAR, APART, TOGETHER = 2.4, 0.75, 1.2, 0.3
@@ -91,7 +91,7 @@ def _place_texts(
 
 
 def _free(
-    text: Text, at: int, fixed: Sequence[Text], lines: Mapping[int, Line], size: float, taller: float, heights: Heights
+    text: Text, at: int, fixed: Sequence[Text], lines: Mapping[int, Line], size: float, taller: float, heights: Floats
 ) -> list[float]:
     """The heights at which the text lies on no line and on no fixed text, with no other line between it and its own."""
     blocked = [

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ohash.core.arrays import Floats
+
 Place = tuple[float, float]
 # In sizes of type: half the height of a text, what it keeps free of points, of lines and of other texts, how far it may
 # stand from its point, how far, and by how much its own point must be nearer than any other, to need no leader.

@@ -1,16 +1,12 @@
 """Fewer points without a visible difference: evenly in the scale of the axis, first and last kept."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Numbers, Rows
 from ohash.plots.chart import Chart, Scale, Series
 
-Rows = npt.NDArray[np.int64]
 
-
-def kept_rows(x: npt.NDArray[Any], max_rows: int, scale: Scale) -> Rows:
+def kept_rows(x: Numbers, max_rows: int, scale: Scale) -> Rows:
     """At most `max_rows` rows of rising x, as even as x allows on this scale.
 
     >>> kept_rows(np.arange(1, 1001), 4, "log").tolist(), kept_rows(np.arange(1, 1001), 3, "linear").tolist()
@@ -50,5 +46,5 @@ def thin(series: Series, chart: Chart) -> Series:
     return _with(clean, clean.x[rows], clean.y[rows], None if clean.spread is None else clean.spread[rows])
 
 
-def _with(series: Series, x: npt.NDArray[Any], y: npt.NDArray[Any], spread: npt.NDArray[Any] | None) -> Series:
+def _with(series: Series, x: Numbers, y: Numbers, spread: Numbers | None) -> Series:
     return Series(**{**vars(series), "x": x, "y": y, "spread": spread})

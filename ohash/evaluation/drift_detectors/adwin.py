@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import Parameters, param
-from ohash.evaluation.drift_detectors.base import State, check_losses
+from ohash.evaluation.drift_detectors.base import check_losses
 from ohash.runtime.compile import strict_kernel
+from ohash.runtime.frames import Arrays
 
 # Values of a smallest bucket, buckets of one size before two are merged, sizes (32 · 2^40 values are enough).
 VALUES_PER_BLOCK = 32
@@ -187,7 +188,7 @@ class ADWIN:
         """Forget the values, but not the position."""
         self._part[:], self._filled[:] = 0, 0
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Arrays for a saved run."""
         return {
             "part": self._part.copy(),
@@ -196,7 +197,7 @@ class ADWIN:
             "seen": np.array(self._seen),
         }
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`."""
         self._part[:], self._buckets[:], self._filled[:] = state["part"], state["buckets"], state["filled"]
         self._seen = int(state["seen"])

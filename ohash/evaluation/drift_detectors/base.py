@@ -8,8 +8,6 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats
 from ohash.runtime.frames import Arrays
 
-State = Arrays
-
 
 class DriftDetector(Protocol):
     """Watches a stream of losses in [0, 1]."""
@@ -23,10 +21,10 @@ class DriftDetector(Protocol):
     def reset(self) -> None:
         """Forget the values, but not the position."""
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Arrays for a saved run."""
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`."""
 
 

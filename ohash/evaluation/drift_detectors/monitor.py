@@ -4,8 +4,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.evaluation.drift_detectors.adwin import ADWIN
-from ohash.evaluation.drift_detectors.base import DriftDetector, State
+from ohash.evaluation.drift_detectors.base import DriftDetector
 from ohash.evaluation.drift_detectors.page_hinkley import PageHinkley
+from ohash.runtime.frames import Arrays
 
 # The latest alarms that are kept, per detector and signal.
 MAX_ALARMS = 1000
@@ -55,13 +56,13 @@ class DriftMonitor:
         for detector in self.detectors.values():
             detector.reset()
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Arrays for a saved run."""
         alarms = {f"{name}.found": np.array(positions, np.int64) for name, positions in self._alarms.items()}
         inner = {f"{name}.{key}": value for name, one in self.detectors.items() for key, value in one.state().items()}
         return alarms | inner
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`."""
         for name, detector in self.detectors.items():
             mine = {key.partition(".")[2]: value for key, value in state.items() if key.partition(".")[0] == name}

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import Parameters, param
-from ohash.evaluation.drift_detectors.base import State, check_losses
+from ohash.evaluation.drift_detectors.base import check_losses
 from ohash.runtime.compile import strict_kernel
+from ohash.runtime.frames import Arrays
 
 # State: values since the last alarm, their mean and variance, and the excess m.
 COUNT, MEAN, VARIANCE, EXCESS = range(4)
@@ -113,11 +114,11 @@ class PageHinkley:
         """Forget the values, but not the position."""
         self._state[:] = 0
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Arrays for a saved run."""
         return {"state": self._state.copy(), "seen": np.array(self._seen)}
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`."""
         self._state[:] = state["state"]
         self._seen = int(state["seen"])

@@ -6,12 +6,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import number_formats as formats
+from ohash.core.arrays import Numbers
 from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import EARLY, FIRST_CHECKPOINT
 from ohash.engine.params import rows_of
@@ -20,7 +20,6 @@ from ohash.models import registry
 from ohash.plots.chart import Axis, Chart, Mark
 from ohash.plots.layout import limits
 
-Floats = npt.NDArray[Any]
 Which = Literal["x", "y"]
 NOTHING_YET = "Nothing measured yet."
 NO_UPDATE_YET = "No pair has needed an update so far."
@@ -70,12 +69,12 @@ def decades(*values: float) -> tuple[float, float]:
     return float(f"1e{low}"), float(f"1e{high}")
 
 
-def x_of(columns: Mapping[str, Floats]) -> Floats:
+def x_of(columns: Mapping[str, Numbers]) -> Numbers:
     """The pair counts; a logarithmic axis leaves out pair 0, whose value a dashed line shows."""
     return np.asarray(columns["pairs"])
 
 
-def share_limits(*parts: Floats) -> tuple[float, float]:
+def share_limits(*parts: Numbers) -> tuple[float, float]:
     """Tenths around some shares, within 0 and 1."""
     values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
     values = values[np.isfinite(values)]
@@ -138,13 +137,13 @@ def learns_from_pairs(now: Snapshot) -> bool:
     return spec is not None and spec.consumes == "pairs"
 
 
-def last(column: Floats) -> float:
+def last(column: Numbers) -> float:
     """The last finite value; NaN if there is none."""
     finite = column[np.isfinite(column)]
     return float(finite[-1]) if len(finite) else math.nan
 
 
-def first(column: Floats) -> float:
+def first(column: Numbers) -> float:
     """The first finite value; NaN if there is none."""
     finite = column[np.isfinite(column)]
     return float(finite[0]) if len(finite) else math.nan

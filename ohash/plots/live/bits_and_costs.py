@@ -1,12 +1,11 @@
 """What the learning moved and what it took: bits, models, CPU seconds, and the certificate that the sums are right."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import number_formats as formats
+from ohash.core.arrays import Numbers
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
@@ -23,7 +22,6 @@ from ohash.plots.live.axes import (
     x_of,
 )
 
-Floats = npt.NDArray[Any]
 MAX_BARS = 256
 
 
@@ -157,7 +155,7 @@ def _models(T: int, r: int) -> list[Mark]:
     return [Mark(r * m + 0.5, f"model {m + 1}", role="reference", dash="dotted") for m in range(T) if T > 1]
 
 
-def _bars(name: str, values: Floats) -> tuple[Series, int]:
+def _bars(name: str, values: Numbers) -> tuple[Series, int]:
     """One step a bit, or the mean of as many bits as are needed to keep the steps visible."""
     width = -(-len(values) // MAX_BARS)
     whole = np.append(values, np.full(-len(values) % width, np.nan))

@@ -6,11 +6,11 @@ run in its own colour, with the difference for the read-out at the pointer.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Numbers
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
@@ -131,7 +131,7 @@ def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:
     return tuple(one if bars is None or len(one.x) < 2 else _in_bars(one, scale, bars) for one in other.series)
 
 
-def _in_bars(one: Series, scale: float, bars: npt.NDArray[Any]) -> Series:
+def _in_bars(one: Series, scale: float, bars: Numbers) -> Series:
     """A histogram stretched along x, in the bars of another, so that the pointer finds both; each bar has its share."""
     x, step, wide = one.x.astype(np.float64), float(one.x[1] - one.x[0]), float(bars[1] - bars[0])
     edges = scale * np.append(x - step / 2, x[-1] + step / 2)

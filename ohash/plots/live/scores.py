@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import number_formats as formats
+from ohash.core.arrays import Numbers
 from ohash.engine.judge import RERANKED, truth_column
 from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
@@ -20,7 +19,6 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import empty_chart, first, last, marks, pairs_axis, share_limits, x_of
 from ohash.plots.live.other_runs import MAX_POINTS, Ghost, comparable
 
-Floats = npt.NDArray[Any]
 # Checkpoints on each side that a moving average takes in.
 REACH = 2
 # Fewest pairs whose AUC is drawn.
@@ -96,7 +94,7 @@ def quality(
     source = now.columns if metric == "auc" else now.checkpoints
     x = pairs_axis(now, log=log)
     of = truth(now, score)
-    y = source.get(metric, np.empty(0))
+    y: Numbers = source.get(metric, np.empty(0))
     runs = [(ghost, _of_run(ghost, score, "ghost", theme.THIN)) for ghost in ghosts]
     runs += [(pinned, _of_run(pinned, score, "pinned", theme.NORMAL))] if pinned else []
     over_seeds = _over_seeds(now, score, seeds)
@@ -209,7 +207,7 @@ def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
     return Chart(title, x, y, curves, marks(now), caption, f"{title}. Two lines over pairs.")
 
 
-def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -> Floats:
+def moving_average(y: Numbers, stage: Numbers | None = None, reach: int = REACH) -> Numbers:
     """Centred mean over `reach` neighbours on each side, fewer at the ends, never across a change of stage.
 
     >>> moving_average(np.array([0.0, 3.0, 0.0, 3.0, 9.0]), reach=1).tolist()
@@ -231,7 +229,7 @@ def truth(now: Snapshot, score: Score) -> str:
     return truth_of(now).capitalize() if score.metric.truth == "labels" else TRUTHS[score.metric.truth]
 
 
-def _story(now: Snapshot, score: Score, y: Floats) -> str:
+def _story(now: Snapshot, score: Score, y: Numbers) -> str:
     """From the start to now, or what the drift did."""
     pairs, edges = now.checkpoints["pairs"], now.params.drift.boundaries
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
@@ -266,7 +264,7 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     ]
 
 
-def _edges(one: Series) -> list[Floats]:
+def _edges(one: Series) -> list[Numbers]:
     """The lower and the upper edge of the band around a curve, if it has one."""
     if one.spread is None:
         return []
@@ -279,7 +277,7 @@ def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Ser
     """The median over this run and other seeds of it at the checkpoints that all have reached, and their spread."""
     if score.column == "auc" or not seeds:
         return []
-    columns: list[Mapping[str, Floats]] = [now.checkpoints, *(seed.checkpoints for seed in seeds)]
+    columns: list[Mapping[str, Numbers]] = [now.checkpoints, *(seed.checkpoints for seed in seeds)]
     shared = min(float(one["pairs"][-1]) if len(one["pairs"]) else -1.0 for one in columns)
     x = now.checkpoints["pairs"][now.checkpoints["pairs"] <= shared]
     if len(x) < 2 or any(score.column not in one for one in columns):
@@ -290,14 +288,14 @@ def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Ser
     return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread)]
 
 
-def _auc_values(run: Snapshot | Ghost, column: str) -> Floats:
+def _auc_values(run: Snapshot | Ghost, column: str) -> Numbers:
     """The pair AUC from AUC_PAIRS pairs on; of fewer it says little."""
     values = run.columns.get(column, np.empty(0))
     return np.where(run.columns["pairs"] >= AUC_PAIRS, values, np.nan) if len(values) else values
 
 
 def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
-    source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
+    source: Mapping[str, Numbers] = run.columns if score.column == "auc" else run.checkpoints
     y = _auc_values(run, "auc") if score.column == "auc" else source.get(score.column, np.empty(0))
     y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
     x = x_of(source) if len(y) else np.empty(0)
@@ -311,7 +309,7 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     )  # fmt: skip
 
 
-def _stages(pairs: Floats, params: ExperimentParams) -> Floats:
+def _stages(pairs: Numbers, params: ExperimentParams) -> Numbers:
     """Which stage each pair count lies in, between drifts and live changes; a drift by small steps is one stage."""
     edges = params.drift.boundaries if len(params.drift.boundaries) < 3 else ()
     drifts = np.searchsorted(np.array(edges, np.float64), pairs, side="right")

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import number_formats as formats
+from ohash.core.arrays import Floats, Numbers
 from ohash.core.loss import dissimilar_threshold
 from ohash.engine.history import LogBins
 from ohash.engine.narrative import amount
@@ -30,7 +30,6 @@ from ohash.plots.live.axes import (
     x_of,
 )
 
-Floats = npt.NDArray[Any]
 # Bars of a histogram of distances: longer codes have several distances a bar.
 MAX_BARS = 128
 SYMBOLS = {"R": "R", "loss": "ℓ"}
@@ -219,7 +218,7 @@ def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
     return f"{head} pairs differ in {near} of {r} bits, dissimilar ones in {far}"
 
 
-def _outlines(counts: tuple[Floats, ...], width: int) -> tuple[Floats, ...]:
+def _outlines(counts: tuple[Numbers, ...], width: int) -> tuple[Numbers, ...]:
     """Where the bars of `width` distances stand, then their heights; an empty one on each side closes the outline."""
     bars = [np.append(some, np.zeros(-len(some) % width)).reshape(-1, width).sum(axis=1) for some in counts]
     used = np.flatnonzero(np.sum(bars, axis=0))

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from ohash.core.arrays import Numbers
 from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Mark, Series, band
 from ohash.plots.renderers.echarts_frame import (
@@ -125,7 +125,7 @@ def option(
 
 def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tuple[int, int]]]:
     """Arrow tables, and for every series its table and column; series of equal x share one."""
-    frames: dict[bytes, dict[str, npt.NDArray[Any]]] = {}
+    frames: dict[bytes, dict[str, Numbers]] = {}
     places = []
     powers = by_powers(chart.y)
     for one in series:
@@ -150,7 +150,7 @@ def _free(name: str, frame: dict[str, Any]) -> str:
     return name
 
 
-def _compact(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _compact(values: Numbers) -> Numbers:
     """Four bytes a number: whole numbers exactly, others to six digits."""
     if len(values) and np.all(values == np.round(values)) and np.abs(values).max() < 2**31:
         return values.astype(np.int32)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-Option = dict[str, Any]
+from ohash.plots.renderers.echarts_frame import Option
+
 WIDTHS = (1040, 930, 830, 740, 640, 560, 499, 440, 390, 350, 310, 280, 250)
 MIN_WIDTH = 200
 FULL_WIDTHS = (1300, 1000, 740, 600)

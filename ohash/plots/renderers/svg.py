@@ -5,12 +5,11 @@ The other two renderers need a browser to make a file: ECharts draws in the page
 
 import zlib
 from collections.abc import Iterable
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Numbers
 from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, HeatMap, Mark, Marker, Series, band
 from ohash.plots.thinning import drawable
@@ -19,9 +18,8 @@ POINT = 25.4 / 72  # millimetres
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="4 2.6"', "dotted": ' stroke-dasharray="1.2 1.8"'}
 LEGEND = 0.2  # share of the height that a legend may take from the plot
 ROW, AROUND_ROWS = 4.5, 24  # millimetres of a row of a figure with one row per name, and of what is around them
-Floats = npt.NDArray[Any]
 # Corners around a point.
-SHAPES: dict[Marker, Floats] = {
+SHAPES: dict[Marker, Numbers] = {
     "square": np.array([[-1.3, 1.3, 1.3, -1.3], [-1.3, -1.3, 1.3, 1.3]]),
     "diamond": np.array([[0, 1.9, 0, -1.9], [-1.9, 0, 1.9, 0]]),
     "triangle": np.array([[0, 1.8, -1.8], [-1.9, 1.2, 1.2]]),
@@ -242,7 +240,7 @@ class _Figure:
         return parts
 
 
-def _corners(x: Floats, y: Floats, kind: str) -> tuple[Floats, Floats]:
+def _corners(x: Numbers, y: Numbers, kind: str) -> tuple[Numbers, Numbers]:
     """A line as it is; steps with a corner halfway between the points, or at the next point."""
     if kind == "step":
         edges = np.r_[x[0] - (x[1] - x[0]) / 2, (x[1:] + x[:-1]) / 2, x[-1] + (x[-1] - x[-2]) / 2]
