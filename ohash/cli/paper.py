@@ -171,7 +171,8 @@ def _recorded_seconds(figures: Sequence[Figure], measurements: Measurements) -> 
     if recording is None:
         return {}, ""
     cells = {cell.key: cell.params for figure in figures for cell in figure.sweep(measurements.profile).cells}
-    recorded = {key: values.get("cpu_seconds", values["seconds"]) for key, values in recording.values(cells).items()}
+    spent = recording.values(cells).items()
+    recorded = {key: values["cpu_seconds" if "cpu_seconds" in values else "seconds"] for key, values in spent}
     left = {key: recorded[key] for key in recorded if key not in measurements.store.done()}
     if not left:
         return {}, ""

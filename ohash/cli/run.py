@@ -26,7 +26,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 from ohash.cli import own_files
@@ -56,6 +55,7 @@ from ohash.engine.world import world_of
 from ohash.models.registry import hashers
 from ohash.paper.settings import EMBEDDED, LABELLED, Setting
 from ohash.runtime.files import describe_error, home, write_file
+from ohash.runtime.frames import JsonObject
 from ohash.runtime.progress import listen_to_progress
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
@@ -142,7 +142,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write_files(options: argparse.Namespace, run: Run, report: dict[str, Any], moments: Moments | None) -> None:
+def _write_files(options: argparse.Namespace, run: Run, report: JsonObject, moments: Moments | None) -> None:
     """All files that were asked for; first the one that the others can be made from."""
     if options.save:
         saving.save(run, options.save)
@@ -236,7 +236,7 @@ def _groups() -> dict[str, dict[str, list[tuple[Parameter, str]]]]:
 
 
 def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentParams:
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     if options.link:
         params, problems = from_query(query_of(options.link))
         for problem in problems:

@@ -9,7 +9,6 @@ is half the median distance of the warm-up; m may exceed d.
 
 import warnings
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from ohash.core import validation
 from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.parameters import Parameters, param
 from ohash.core.rows import gather
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 POINTS_PER_BLOCK = 256  # looked at for distinct values
 ROWS_PER_BLOCK = 4096  # mapped at a time, so that the distances to the anchors stay in cache
@@ -182,7 +181,7 @@ class FeatureMap:
             Z[start : start + ROWS_PER_BLOCK] = self._map(rows)
         return Z
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """Plain values and arrays, for saving."""
         values = asdict(self.params) | {"dtype": self.dtype}
         if self.mean is None:
@@ -193,7 +192,7 @@ class FeatureMap:
         return values, arrays
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "FeatureMap":
+    def from_state(cls, values: JsonObject, arrays: Arrays) -> "FeatureMap":
         """The inverse of `state`, bit for bit."""
         values = dict(values)
         dtype = values.pop("dtype")

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from ohash.models.registry import find, plugin_code
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.runtime.files import write_file
+from ohash.runtime.frames import JsonObject
 from ohash.table_files import to_csv
 
 Columns = dict[str, npt.NDArray[np.float64]]
@@ -44,7 +45,7 @@ def to_parquet(columns: Columns) -> bytes:
     return sink.getvalue()
 
 
-def summary(now: Snapshot) -> dict[str, Any]:
+def summary(now: Snapshot) -> JsonObject:
     """Parameters, final numbers, and what they were measured with."""
     return {
         "params": json.loads(now.params.to_json()),

@@ -5,11 +5,11 @@ Where it happens changes nothing in the result: both sides use one BLAS thread a
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from ohash.models import registry
 from ohash.models.base import BatchHasher, OnlineHasher, SimilarityHasher
 from ohash.models.hasher import Hasher
 from ohash.runtime.clock import working_seconds
-from ohash.runtime.frames import Arrays, Frame, group_of
+from ohash.runtime.frames import Arrays, Frame, JsonObject, Report, group_of
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.progress import listen_to_progress
 from ohash.runtime.threads import one_blas_thread
@@ -33,7 +33,6 @@ MAX_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
 LARGE, WORTH_A_FIT = 5_000_000, 1.2
 
 # Called with how far a task is, {"share": 0.4}, from another thread.
-OnProgress = Callable[[dict[str, Any]], None]
 
 
 def is_large(rows: int, columns: int) -> bool:
@@ -131,7 +130,7 @@ class TrainingSet:
 class Fitter(Protocol):
     """Where long fits happen if not in this thread."""
 
-    def submit(self, values: dict[str, Any], arrays: Arrays, on_progress: OnProgress) -> Future[Frame]:
+    def submit(self, values: JsonObject, arrays: Arrays, on_progress: Report) -> Future[Frame]:
         """Start the task `fit`; `on_progress` receives how far it is."""
 
     def wait(self, job: Future[Frame]) -> None:
@@ -147,7 +146,7 @@ class WorkerFitter:
         self._jobs: set[Future[Frame]] = set()
         self._closed = False
 
-    def submit(self, values: dict[str, Any], arrays: Arrays, on_progress: OnProgress) -> Future[Frame]:
+    def submit(self, values: JsonObject, arrays: Arrays, on_progress: Report) -> Future[Frame]:
         """The next free worker does it."""
         job = workers().submit(fit, values, arrays, on_progress=on_progress)
         self._jobs.add(job)
@@ -247,7 +246,7 @@ class Fitting:
         self._note(values["seconds"])
         return self._run.spec.restore(values["state"], group_of(arrays, "state"))
 
-    def _on_progress(self, values: dict[str, Any]) -> None:
+    def _on_progress(self, values: JsonObject) -> None:
         self.share = float(values.get("share", self.share))
 
     def _note(self, seconds: float) -> None:
@@ -264,7 +263,7 @@ def fit_to(hasher: BatchHasher, data: Arrays) -> None:
         hasher.fit(data["X"], data.get("y"))
 
 
-def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None) -> Frame:
+def fit(values: JsonObject, arrays: Arrays, report: Report | None = None) -> Frame:
     """A worker's task: fit a batch method from its parameters, or on from a saved state. Gives state and CPU seconds.
 
     values: method, and params (a dict) or state (the plain values of `hasher.state()`); arrays: those of `fit_to`, and
@@ -287,7 +286,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
 
 
 @contextmanager
-def _reporting(report: OnProgress | None) -> Iterator[None]:
+def _reporting(report: Report | None) -> Iterator[None]:
     """Report how far the loops inside are, a few times a second."""
     last = time.monotonic()
 

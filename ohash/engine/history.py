@@ -7,13 +7,13 @@ each class is found, checkpoint by checkpoint.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Floats, Rows
 from ohash.evaluation.ranking import Retrieval
+from ohash.runtime.frames import JsonObject
 from ohash.streams.dataset import Dataset
 
 CAPACITY = 1024
@@ -78,12 +78,12 @@ class History:
         block = self._rows[: self._n].T.copy()
         return dict(zip(self.names, block, strict=True))
 
-    def state(self) -> tuple[dict[str, Any], Floats]:
+    def state(self) -> tuple[JsonObject, Floats]:
         """For a checkpoint."""
         return {"names": list(self.names), "stride": self.stride}, self._rows[: self._n].copy()
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], rows: Floats) -> "History":
+    def from_state(cls, values: JsonObject, rows: Floats) -> "History":
         """The inverse of `state`."""
         columns = cls(values["names"][1:])
         columns.stride = values["stride"]

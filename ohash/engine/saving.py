@@ -5,14 +5,13 @@ One .npz without pickle, written atomically: parameters and counters as JSON, ev
 """
 
 from pathlib import Path
-from typing import Any
 
 from ohash.engine.fitting import Fitter
 from ohash.engine.history import History
 from ohash.engine.params import from_json
 from ohash.engine.run import Run
 from ohash.runtime.files import read_archive, write_archive
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 from ohash.streams.dataset import Dataset
 
 FORMAT = 2
@@ -43,7 +42,7 @@ class RunCopy:
         return run
 
 
-def _state(run: Run) -> tuple[dict[str, Any], dict[str, Arrays]]:
+def _state(run: Run) -> tuple[JsonObject, dict[str, Arrays]]:
     while run.evaluating:
         run.wait(0.05)
         run.step(1)
@@ -110,7 +109,7 @@ def load(path: str | Path, dataset: Dataset | None = None, *, fitter: Fitter | N
     return run
 
 
-def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None:
+def _restore(run: Run, header: JsonObject, parts: dict[str, Arrays]) -> None:
     run.t = header["t"]
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
     d = getattr(run.hasher, "d", run.Z.shape[1])

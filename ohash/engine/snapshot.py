@@ -6,7 +6,7 @@ numbers and the environment; arrays hold the curves ("columns/...", "checkpoints
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from ohash.models.base import LinearHasher, OnlineHasher
 from ohash.models.online.oh_params import OHParams
 from ohash.repr_html import card_html, curves_html
 from ohash.runtime.environment import environment
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 
 def bits_of(hasher: OnlineHasher) -> int:
@@ -64,7 +64,7 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     seq: int = 0
     error: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
     alarms: dict[str, tuple[int, ...]] = field(default_factory=dict)
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
@@ -106,7 +106,7 @@ def snapshot_of(
     notes: list[str],
     seq: int = 0,
     error: str = "",
-    extra: dict[str, Any] | None = None,
+    extra: JsonObject | None = None,
 ) -> Snapshot:
     """The run as it is now."""
     checkpoints = evaluated.scores.snapshot()
@@ -180,9 +180,9 @@ SINGLE = ("bit_updates", "selections", "class_map")
 PLAIN = ("t", "state", "similar_by", "database_seen", "error")
 
 
-def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays | None = None) -> Frame:
+def to_frame(now: Snapshot, more: JsonObject | None = None, arrays: Arrays | None = None) -> Frame:
     """A picture as values and arrays; `more` values and arrays go with it."""
-    values: dict[str, Any] = {name: getattr(now, name) for name in PLAIN}
+    values: JsonObject = {name: getattr(now, name) for name in PLAIN}
     values |= {
         "params": now.params.to_json(),
         "numbers": {name: float(value) for name, value in now.numbers.items()},
@@ -205,15 +205,15 @@ def plugin_values(params: ExperimentParams) -> dict[str, dict[str, str]]:
     return {name: {"file": one.file, "fingerprint": one.fingerprint} for name, one in versions.items() if one}
 
 
-def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:
+def to_snapshot(values: JsonObject, arrays: Arrays) -> Snapshot:
     """The inverse of `to_frame`; what is not there is empty."""
-    groups: dict[str, Any] = {group: {} for group in GROUPS}
+    groups: JsonObject = {group: {} for group in GROUPS}
     for name, array in arrays.items():
         group, _, key = name.partition("/")
         if group in groups:
             groups[group][key] = array
     empty = {"bit_updates": (1, 0), "selections": (0,), "class_map": (0, 0)}
-    single: dict[str, Any] = {name: arrays.get(name, np.zeros(shape, np.int64)) for name, shape in empty.items()}
+    single: JsonObject = {name: arrays.get(name, np.zeros(shape, np.int64)) for name, shape in empty.items()}
     for group in ("columns", "checkpoints"):
         groups[group].setdefault("pairs", np.empty(0))
     return Snapshot(

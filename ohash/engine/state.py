@@ -4,7 +4,7 @@ The training set, the checkpoints, the kept states and the snapshot are given th
 `KeptStates` replays: the model as it was before any pair, learnt again from the nearest of a few states that are kept.
 """
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from ohash.engine.world import World
 from ohash.models import registry
 from ohash.models.base import HasherSpec, OnlineHasher, PairHasher, PointHasher
 from ohash.runtime.clock import Clock
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Frame
 
 
 class RunState:
@@ -58,7 +58,7 @@ class RunState:
 
 
 KEPT_STATES = 16
-State = tuple[dict[str, Any], Arrays]
+State = Frame
 
 
 class KeptStates:

@@ -5,22 +5,20 @@ The same function runs in this process, in a worker (`ohash.runtime.pool`) and o
 
 import time
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from ohash.engine.fitting import OnProgress
 from ohash.engine.params import QUERIES, from_json
 from ohash.engine.run import CHUNK, Run
 from ohash.engine.snapshot import to_frame
-from ohash.runtime.frames import Arrays, Frame, shared
+from ohash.runtime.frames import Arrays, Frame, JsonObject, Report, shared
 from ohash.runtime.threads import one_blas_thread
 from ohash.streams.dataset import Dataset, dataset_from_frame
 
 REPORT_SECONDS = 0.1
 
 
-def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None) -> Frame:
+def run(values: JsonObject, arrays: Arrays, report: Report | None = None) -> Frame:
     """Run an experiment: progress, then everything a store keeps (`record`), with the average precision of each query.
 
     values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
@@ -37,7 +35,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
                 reported = time.monotonic()
                 report(_progress_numbers(current))
         judged = {part: current.checkpoints.evaluate_on(part) for part in QUERIES}
-    more: dict[str, Any] = {f"scores/{part}": one.scores for part, one in judged.items()}
+    more: JsonObject = {f"scores/{part}": one.scores for part, one in judged.items()}
     more |= {
         "seconds": time.perf_counter() - begun,
         "cpu_seconds": time.process_time() - cpu,
@@ -48,7 +46,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     return to_frame(current.snapshot("done"), more, kept)
 
 
-def run_with_data(values: dict[str, Any], data: Frame) -> Frame:
+def run_with_data(values: JsonObject, data: Frame) -> Frame:
     """`run` with its data beside it: for a cluster, where each worker keeps them once."""
     shared.setdefault(values["data"], data)
     return run(values, {})
@@ -60,7 +58,7 @@ def _dataset(key: str) -> Dataset:
     return dataset_from_frame(*shared[key])
 
 
-def _progress_numbers(current: Run) -> dict[str, Any]:
+def _progress_numbers(current: Run) -> JsonObject:
     scores = (
         {name: float(current.checkpoints.scores[name][-1]) for name in ("map", "recall_10")}
         if len(current.checkpoints.scores)

@@ -27,7 +27,7 @@ from ohash.core.arrays import Array, Bytes, Floats, Numbers, Reals, Singles
 from ohash.core.codes import Codes
 from ohash.core.features import FeatureMap
 from ohash.core.parameters import Parameter, parameter_table
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 PAPER = """@article{huang2017online,
   title   = {Online Hashing},
@@ -81,7 +81,7 @@ class OnlineHasher(Protocol):
     def encode(self, X: Numbers) -> Codes:
         """Packed codes of mapped rows, (n, ceil(r/8)) or (T, n, ceil(r/8)); pure."""
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """What `ohash.save` stores: plain values for JSON, and arrays."""
 
 
@@ -207,7 +207,7 @@ class HasherSpec:
     key: str = ""
     params: type = NoneType
     build: Callable[[Any], OnlineHasher] = _absent
-    restore: Callable[[dict[str, Any], Arrays], OnlineHasher] = _absent
+    restore: Callable[[JsonObject, Arrays], OnlineHasher] = _absent
     aliases: tuple[str, ...] = ()
     differs: str = ""
     checked: Check | None = None
@@ -223,7 +223,7 @@ class HasherSpec:
 
     def __post_init__(self) -> None:
         """Take from the class what is not given."""
-        own: dict[str, Any] = {"restore": self._restore}
+        own: JsonObject = {"restore": self._restore}
         if self.hasher is not None:
             own = {
                 "key": self.hasher.key, "params": self.hasher.Params, "build": self.hasher.from_params,
@@ -240,7 +240,7 @@ class HasherSpec:
         """One line: `ohash.methods()` lists them all."""
         return f"HasherSpec({self.key!r}, {self.title!r}, consumes={self.consumes!r})"
 
-    def _restore(self, values: dict[str, Any], arrays: Arrays) -> OnlineHasher:
+    def _restore(self, values: JsonObject, arrays: Arrays) -> OnlineHasher:
         model: Any = self.build(self.params(**values["params"]))
         model.resume(values, arrays)
         return model  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from ohash.core.parameters import unknown_parameter, values_by_name
 from ohash.models import registry
 from ohash.models.storage import save
 from ohash.repr_html import bars_html, card_html
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 
 class Hasher:
@@ -84,7 +84,7 @@ class Hasher:
         return cls(**values_by_name(params))
 
     @classmethod
-    def restore(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+    def restore(cls, values: JsonObject, arrays: Arrays) -> Self:
         """The model whose `state` this was."""
         model = cls.from_params(cls.Params(**values["params"]))
         model.resume(values, arrays)
@@ -119,12 +119,12 @@ class Hasher:
         """Write everything needed to go on as if nothing had happened to `path`: .npz without pickle."""
         save(self, path)
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """Parameters and plain values for JSON; everything learnt as arrays, none before the first data."""
         values = {"params": asdict(self.params)} | {_key(name): getattr(self, name) for name in self.VALUES}
         return values, {} if self._d is None else {_key(name): getattr(self, name) for name in self.ARRAYS}
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         for name in self.VALUES:
             setattr(self, name, values[_key(name)])

@@ -23,7 +23,7 @@ from ohash.core.parameters import Parameters, bits_param, centring_param, precis
 from ohash.models import supervision
 from ohash.models.base import Trace
 from ohash.models.linear import HalfSpaces, LazyStart, Planes, read_only
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 GATHER = 2048  # rows or pairs gathered for a kernel at a time
 
@@ -128,12 +128,12 @@ class Learner(LazyStart):
         if not np.isfinite(self._Wt).all():
             raise ValueError("X must be of moderate size, got values whose projections overflow; scale the features")
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """Parameters and random state for JSON; everything learnt as arrays."""
         values, arrays = super().state()
         return values | {"rng": self._rng.bit_generator.state}, arrays
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         if arrays:
             self.start(len(arrays["mean"]))

@@ -12,7 +12,7 @@ Those that move W by a stream are in `learners`.
 """
 
 from contextlib import nullcontext
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from ohash.core import validation
 from ohash.core.arrays import Floats, Reals
 from ohash.core.codes import Codes, pack
 from ohash.models.hasher import Hasher
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 
 ENCODE = 8192  # rows at a time
 
@@ -201,7 +201,7 @@ class FittedHalfSpaces(HalfSpaces):
             self._version += bool(changed.any() or (threshold != self._threshold).any())
         self._W, self._threshold, self._d = W, threshold, len(W)
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, arrays)
         self._d = len(self._W) or None

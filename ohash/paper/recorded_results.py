@@ -27,7 +27,7 @@ from ohash.engine.judge import truth_column
 from ohash.paper.figures import FIGURES
 from ohash.paper.protocol import Profile
 from ohash.runtime.environment import environment
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 from ohash.store.store import Store
 from ohash.streams.samples import sample_folder
 
@@ -62,14 +62,14 @@ class Recording:
     """
 
     made: dict[str, str]
-    _rows: dict[str, dict[str, Any]]
+    _rows: dict[str, JsonObject]
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """The number of cells."""
         return len(self._rows)
 
-    def values(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    def values(self, keys: Iterable[str]) -> dict[str, JsonObject]:
         """Numbers and scores of these cells; unknown keys are left out."""
         return {key: json.loads(self._rows[key]["values"]) for key in keys if key in self._rows}
 
@@ -77,7 +77,7 @@ class Recording:
         """The keys of all cells."""
         return self._rows.keys()
 
-    def rows(self, keys: Iterable[str]) -> list[dict[str, Any]]:
+    def rows(self, keys: Iterable[str]) -> list[JsonObject]:
         """These cells as they are in the file; unknown keys are left out."""
         return [self._rows[key] for key in keys if key in self._rows]
 
@@ -256,7 +256,7 @@ def _names() -> list[str]:
     return [name for names in CURVES.values() for name in names]
 
 
-def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
+def _row(store: Store, key: str, curves: Iterable[str]) -> JsonObject:
     values, arrays = store.frame(key)
     kept = {name: values[name] for name in VALUES if name in values}
     kept["numbers"] = {name: values["numbers"][name] for name in NUMBERS if name in values["numbers"]}
@@ -264,7 +264,7 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
         scores = values[f"scores/{part}"]
         names = dict.fromkeys(("map", truth_column(values["similar_by"]), "recall_10"))
         kept[f"scores/{part}"] = {name: scores[name] for name in names}
-    row: dict[str, Any] = dict.fromkeys(_names())
+    row: JsonObject = dict.fromkeys(_names())
     row |= {name: thin_curve(name, arrays[name]) for name in curves if name in arrays}
     row |= {"key": key, "values": json.dumps(kept), "commit": values["environment"].get("commit") or None}
     return row | {"ap_test": _steps(arrays["ap/test"])}

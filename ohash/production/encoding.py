@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from ohash.production.partitions import (
 )
 from ohash.production.stale_codes import encode_vectors
 from ohash.runtime.files import describe_error
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.runtime.pool import WorkerPool
 from ohash.sweeps.executors import DaskExecutor, capacity
 
@@ -116,7 +116,7 @@ def _submit(executor: Executor, partition: Partition, target: str, content: byte
     return executor.submit(encode_partition, values, arrays)
 
 
-def encode_partition(values: dict[str, Any], arrays: Arrays, report: object = None) -> Frame:
+def encode_partition(values: JsonObject, arrays: Arrays, report: object = None) -> Frame:
     """The task: read, encode and write one partition; gives its rows and CPU seconds."""
     start = time.thread_time()
     partition = Partition.from_json(values["partition"])

@@ -24,7 +24,7 @@ from ohash.models.base import OnlineHasher, PairHasher
 from ohash.models.storage import load, load_with_companion, save
 from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
 from ohash.production.stale_codes import StalenessPrice, price_staleness
-from ohash.runtime.frames import Frame
+from ohash.runtime.frames import Frame, JsonObject
 
 try:
     import fcntl
@@ -85,7 +85,7 @@ class Ticks:
         """For the file of a follower."""
         return {"batches": self.batches, "count": self._count}, {"rows": self._rows, "open": self._open}
 
-    def restore(self, values: dict[str, Any], rows: Floats, open_: Floats) -> None:
+    def restore(self, values: JsonObject, rows: Floats, open_: Floats) -> None:
         """Go on from a state."""
         self.batches, self._count = int(values["batches"]), int(values["count"])
         self._rows, self._open = rows.copy(), open_.copy()

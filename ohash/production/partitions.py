@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.runtime.frames import JsonObject
 from ohash.streams.readers.table import ID_NAMES
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class Partition:
         """The file of its codes."""
         return f"{self.file.removesuffix('.parquet')}-{self.groups[0]:05d}.parquet"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Plain values."""
         return {**asdict(self), "groups": list(self.groups)}
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Partition":
+    def from_json(cls, values: JsonObject) -> "Partition":
         """The inverse of `to_json`."""
         return cls(**{**values, "groups": tuple(values["groups"])})
 

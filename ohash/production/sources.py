@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.runtime.frames import JsonObject
+
 Triples = npt.NDArray[np.int64]  # (n, 3): i, j, s
 Ends = npt.NDArray[np.int64]
-Position = dict[str, Any]
+Position = JsonObject
 NO_TRIPLES: Triples = np.empty((0, 3), np.int64)
 POLL = 0.2  # seconds between two looks at a file that has not grown
 READ_BYTES = 2**20

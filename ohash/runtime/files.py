@@ -13,12 +13,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import platformdirs
 
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 HOME = "OHASH_HOME"
 APP = "ohash"
@@ -105,13 +105,13 @@ def save_arrays(file: BinaryIO, arrays: Arrays) -> None:
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
+def write_archive(path: str | Path, header: JsonObject, arrays: Arrays) -> None:
     """Write header and arrays; an interrupted write leaves the old file."""
     with atomic_file(path) as file:
         save_arrays(file, {"header": np.array(json.dumps(header)), **arrays})
 
 
-def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, Any], Arrays]:
+def read_archive(path: str | Path, what: str, version: int) -> Frame:
     """Header and arrays of a `what` ("model", "run") of this format version; anything else is a ValueError."""
     with Path(path).open("rb") as file:
         try:

@@ -6,6 +6,7 @@ and shape of every array, then the bytes of the arrays one after another.
 
 import json
 import struct
+from collections.abc import Callable
 from math import prod
 from typing import IO, Any
 
@@ -13,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 Arrays = dict[str, npt.NDArray[Any]]
-Frame = tuple[dict[str, Any], Arrays]
+JsonObject = dict[str, Any]  # plain values by name, as JSON has them
+Frame = tuple[JsonObject, Arrays]
+Report = Callable[[JsonObject], None]  # takes how far a task is
 
 # Frames that another process has sent for the tasks to come, by key.
 shared: dict[str, Frame] = {}
@@ -22,7 +25,7 @@ LENGTH = struct.Struct("<Q")
 LONGEST_HEADER = 2**28
 
 
-def write_frame(stream: IO[bytes], values: dict[str, Any], arrays: Arrays | None = None) -> None:
+def write_frame(stream: IO[bytes], values: JsonObject, arrays: Arrays | None = None) -> None:
     """Write one frame and flush.
 
     >>> from io import BytesIO

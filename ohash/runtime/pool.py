@@ -10,9 +10,8 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
-from typing import Any
 
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject, Report
 from ohash.runtime.worker import Worker, WorkerDiedError
 
 LOG = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ TRIES = 2
 class Job(Future[Frame]):
     """A task that was given to the pool; `cancel` works also while it runs, by ending its worker."""
 
-    def __init__(self, task: str, values: dict[str, Any], arrays: Arrays | None, options: dict[str, Any]) -> None:
+    def __init__(self, task: str, values: JsonObject, arrays: Arrays | None, options: JsonObject) -> None:
         """Waiting."""
         super().__init__()
         self.request = (task, values, arrays, options)
@@ -88,11 +87,11 @@ class WorkerPool(Executor):
         self,
         task: Callable[..., Frame],
         /,
-        values: dict[str, Any],
+        values: JsonObject,
         arrays: Arrays | None = None,
         *,
         data: dict[str, Frame] | None = None,
-        on_progress: Callable[[dict[str, Any]], None] | None = None,
+        on_progress: Report | None = None,
     ) -> Job:
         """Give a task to the next free worker.
 

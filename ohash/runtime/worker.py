@@ -7,14 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np  # noqa: F401 (for the example)
 
-from ohash.runtime.frames import Arrays, Frame, read_frame, write_frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject, Report, read_frame, write_frame
 
 # One thread each: processes, not threads, fill the cores.
 ONE_THREAD = dict.fromkeys(
@@ -87,11 +85,11 @@ class Worker:
     def call(
         self,
         task: str,
-        values: dict[str, Any],
+        values: JsonObject,
         arrays: Arrays | None = None,
         *,
         data: dict[str, Frame] | None = None,
-        on_progress: Callable[[dict[str, Any]], None] | None = None,
+        on_progress: Report | None = None,
     ) -> Frame:
         """Do a task, named by `name_of`, and wait. `data` are frames by key, sent only the first time.
 
@@ -119,9 +117,7 @@ class Worker:
                     pipe.close()
         self._errors.close()
 
-    def _request(
-        self, request: dict[str, Any], arrays: Arrays | None, on_progress: Callable[[dict[str, Any]], None] | None
-    ) -> Frame:
+    def _request(self, request: JsonObject, arrays: Arrays | None, on_progress: Report | None) -> Frame:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         try:
@@ -148,7 +144,7 @@ class Worker:
         return f"the worker process {end} while it was doing {task!r}" + (f": {words}" if words else "")
 
 
-def _error(message: dict[str, Any]) -> Exception:
+def _error(message: JsonObject) -> Exception:
     if message["kind"] == "ValueError":
         return ValueError(message["message"])
     return TaskError(f"{message['kind']}: {message['message']}", message["trace"])

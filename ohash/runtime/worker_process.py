@@ -16,10 +16,9 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
-from ohash.runtime.frames import Arrays, Frame, read_frame, shared, write_frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject, Report, read_frame, shared, write_frame
 
 
 def main() -> int:
@@ -51,7 +50,7 @@ def _listen(stream: IO[bytes], requests: "queue.SimpleQueue[Frame]") -> None:
     os._exit(0)
 
 
-def _serve(message: dict[str, Any], arrays: Arrays, out: IO[bytes]) -> None:
+def _serve(message: JsonObject, arrays: Arrays, out: IO[bytes]) -> None:
     try:
         values, columns = _answer(message, arrays, lambda some: write_frame(out, {"is": "progress", "values": some}))
         reply = {"is": "done", "values": values}
@@ -61,7 +60,7 @@ def _serve(message: dict[str, Any], arrays: Arrays, out: IO[bytes]) -> None:
     write_frame(out, reply, columns)
 
 
-def _answer(message: dict[str, Any], arrays: Arrays, report: Callable[[dict[str, Any]], None]) -> Frame:
+def _answer(message: JsonObject, arrays: Arrays, report: Report) -> Frame:
     """Keep what is shared, or do a task: a function of this package, and of no other."""
     if "share" in message:
         shared[message["share"]] = message["values"], arrays

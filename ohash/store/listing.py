@@ -22,6 +22,7 @@ from ohash.engine.narrative import title_of
 from ohash.engine.params import QUERIES, ExperimentParams, experiment, flat, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.runtime.frames import JsonObject
 
 LIVE = "live"
 ENDED = ("done", "error")
@@ -162,7 +163,7 @@ def to_json(several: Sequence[tuple[RunRow, Snapshot]], stored: Mapping[str, Map
     return json.dumps([_describe(now, (stored or {}).get(row.key, {})) for row, now in several], indent=2)
 
 
-def _describe(now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(now: Snapshot, stored: Mapping[str, Any]) -> JsonObject:
     scores = {part: _finite(stored[f"scores/{part}"]) for part in QUERIES if f"scores/{part}" in stored}
     return {"run": now.params.key(), **summary(now), **({"scores": scores} if scores else {})}
 
@@ -173,7 +174,7 @@ def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
 
 def _settings(params: ExperimentParams) -> dict[str, str]:
     rows = rows_of(params)
-    values: dict[str, Any] = {"data": title_of(params), "method": methods.find(params.method).title}
+    values: JsonObject = {"data": title_of(params), "method": methods.find(params.method).title}
     for key, value in flat(params).items():
         if key in rows:
             row = rows[key]

@@ -21,7 +21,7 @@ from ohash.engine.params import from_json
 from ohash.engine.snapshot import Snapshot, to_frame, to_snapshot
 from ohash.models import registry
 from ohash.runtime.files import HOME, home
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.store import trash
 from ohash.store.listing import RunRow, make_row_from
 from ohash.store.schema import DamagedError, NewerError, connect, prepare, transaction
@@ -109,7 +109,7 @@ class Store:
         """The Parquet file of a run."""
         return self._traces / f"{key}.parquet"
 
-    def values(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    def values(self, keys: Iterable[str]) -> dict[str, JsonObject]:
         """Parameters, numbers, state and environment of these runs, without curves; unknown keys are left out."""
         wanted = set(keys)
         rows = self.rows("SELECT key, record FROM runs")
@@ -142,7 +142,7 @@ class Store:
         """The keys of all successful runs."""
         return {key for (key,) in self.rows("SELECT key FROM runs WHERE state = 'done'")}
 
-    def save(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
+    def save(self, key: str, values: JsonObject, arrays: Arrays, *, kind: str = CELL) -> None:
         """Save a run. A successful one is never replaced; a failed one may be."""
         values = {"created": time.time(), **values, "kind": kind}
         if values["state"] != "error":
@@ -150,7 +150,7 @@ class Store:
         self.transact(lambda db: _insert(db, key, values))
         self.write(partial((self._trash / f"{key}.parquet").unlink, missing_ok=True))
 
-    def save_trace(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
+    def save_trace(self, key: str, values: JsonObject, arrays: Arrays, *, kind: str = CELL) -> None:
         """Save only the file of a successful run, also where the database is held; the next who opens it lists it."""
         if key not in self.done():
             values = {"created": time.time(), **values, "kind": kind}
@@ -265,7 +265,7 @@ class Store:
             ) from error
 
 
-def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
+def _insert(db: sqlite3.Connection, key: str, values: JsonObject) -> None:
     params = json.loads(values["params"])
     record = {name: value for name, value in values.items() if name != "curves"}
     row = (key, values["kind"], params["dataset"], params["method"], params["seed"], values["state"], values["t"])
@@ -279,7 +279,7 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
     db.execute("DELETE FROM trash WHERE key = ?", (key,))  # the same run again: its file has been written anew
 
 
-def _row(key: str, values: dict[str, Any], tags: str = "", note: str = "") -> RunRow:
+def _row(key: str, values: JsonObject, tags: str = "", note: str = "") -> RunRow:
     row = _bare_row(key, values)
     params = json.loads(values["params"])
     now = {"plugin": registry.plugin_version(params["method"])}
@@ -296,7 +296,7 @@ def _row(key: str, values: dict[str, Any], tags: str = "", note: str = "") -> Ru
     return replace(row, created=values.get("created", 0.0), origin=origin, tags=tags, note=note)
 
 
-def _bare_row(key: str, values: dict[str, Any]) -> RunRow:
+def _bare_row(key: str, values: JsonObject) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
         return make_row_from(key, from_json(values["params"]), numbers, t, state)
@@ -306,7 +306,7 @@ def _bare_row(key: str, values: dict[str, Any]) -> RunRow:
         obstacle = f"{method} is not here: give its file with --plugin"
         if method in registry.hashers():
             obstacle = "made by another version"
-        scores: dict[str, Any] = {name: _finite(numbers, column) for name, column in SCORES.items()}
+        scores: JsonObject = {name: _finite(numbers, column) for name, column in SCORES.items()}
         return RunRow(key, method, data, obstacle, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
 
 

@@ -9,19 +9,18 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ohash.runtime.files import write_file
-from ohash.runtime.frames import Arrays, Frame, group_of, read_frame, write_frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject, group_of, read_frame, write_frame
 
 KINDS = {"columns": "pairs", "checkpoints": "checkpoint"}
 MAGIC = b"PAR1"
 VALUES, ARRAYS = b"ohash", b"ohash.arrays"
 
 
-def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
+def write_trace(path: Path, values: JsonObject, arrays: Arrays) -> None:
     """Write the file atomically; an error leaves nothing behind."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -29,7 +28,7 @@ def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
     curves = {group: group_of(arrays, group) for group in KINDS}
     names = list(dict.fromkeys(name for columns in curves.values() for name in columns))
     lengths = {group: len(next(iter(columns.values()), ())) for group, columns in curves.items()}
-    table: dict[str, Any] = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
+    table: JsonObject = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
     for name in names:
         parts = [
             pa.array(curves[group][name]) if name in curves[group] else pa.nulls(lengths[group], pa.float64())
@@ -65,7 +64,7 @@ def read_trace(path: Path) -> Frame:
         raise ValueError(f"{path} must be the trace of a run, but is foreign or damaged ({error})") from error
 
 
-def read_values(path: Path) -> dict[str, Any]:
+def read_values(path: Path) -> JsonObject:
     """Only the values; reads the end of the file."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ from ohash.core import validation
 from ohash.core.arrays import Flags, Labels, Numbers, Rows
 from ohash.core.rows import gather
 from ohash.repr_html import PICTURES, bars_html, card_html, thumbnails_html
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.streams.annotations import (
     PairList,
     check_column,
@@ -82,7 +82,7 @@ class Dataset:
     superclasses: npt.NDArray[np.int64] | None = None
     natural: str = ""
     one_sided: bool = False
-    presets: dict[str, Any] = field(default_factory=dict)
+    presets: JsonObject = field(default_factory=dict)
     query_rows: Rows | None = None
     captions: tuple[str, ...] = ()
 
@@ -312,7 +312,7 @@ def default_queries(n: int) -> tuple[int, int]:
 
 def dataset_to_frame(dataset: Dataset) -> Frame:
     """Every field that a result depends on, as plain values and arrays; pairs as ``pairs/i``, ``pairs/j``, ..."""
-    parts: dict[str, Any] = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
+    parts: JsonObject = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
     pairs = parts.pop("pairs")
     if pairs is not None:
         parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(PairList)}
@@ -321,9 +321,9 @@ def dataset_to_frame(dataset: Dataset) -> Frame:
     return {name: part for name, part in parts.items() if name not in arrays}, arrays
 
 
-def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
+def dataset_from_frame(values: JsonObject, arrays: Arrays) -> Dataset:
     """The inverse of `dataset_to_frame`; a field that an older version did not write has its default."""
-    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
+    parts: JsonObject = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
     parts |= arrays
     pairs = {name.removeprefix(PAIRS): parts.pop(name) for name in list(parts) if name.startswith(PAIRS)}
     return Dataset(**parts, pairs=PairList(**pairs) if pairs else None)

@@ -17,7 +17,7 @@ from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
 from ohash.engine.world import world_key
 from ohash.runtime.environment import environment
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
@@ -131,7 +131,7 @@ class SweepExecution:
             with suppress(StoreError):
                 self._save(self._running.pop(future), future, self.store.save_trace)
 
-    def _save(self, key: str, future: Future[Frame], save: Callable[[str, dict[str, Any], Arrays], None]) -> None:
+    def _save(self, key: str, future: Future[Frame], save: Callable[[str, JsonObject, Arrays], None]) -> None:
         cell = self._cells[key]
         try:
             values, arrays = future.result()
@@ -187,7 +187,7 @@ def _by_world(cells: Iterable[Cell]) -> list[Cell]:
     return [cell for group in groups.values() for cell in group]
 
 
-def _failure(cell: Cell, error: str) -> dict[str, Any]:
+def _failure(cell: Cell, error: str) -> JsonObject:
     return {
         "params": cell.params.to_json(), "state": "error", "error": error, "t": 0, "numbers": {}, "notes": [],
         "similar_by": "", "database_seen": True, "environment": environment(),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.tasks import run_with_data
-from ohash.runtime.frames import Arrays, Frame
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.runtime.pool import WorkerPool
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset, dataset_to_frame
@@ -44,7 +44,7 @@ class DaskExecutor(Executor):
         except (OSError, TimeoutError, ValueError) as error:
             raise ValueError(f"cluster must be the address of a Dask scheduler, got {address!r}: {error}") from error
         self._executor = self._client.get_executor(pure=False)
-        self._sent: dict[str, Any] = {}
+        self._sent: JsonObject = {}
 
     @property
     def threads(self) -> int:
@@ -66,7 +66,7 @@ class DaskExecutor(Executor):
         future: Future[Frame] = self._executor.submit(run_with_data, {**values, "data": fingerprint}, sent)
         return future
 
-    def submit_task(self, task: Callable[..., Frame], values: dict[str, Any], arrays: Arrays) -> Future[Frame]:
+    def submit_task(self, task: Callable[..., Frame], values: JsonObject, arrays: Arrays) -> Future[Frame]:
         """Run any task on any worker."""
         future: Future[Frame] = self._executor.submit(task, values, arrays)
         return future

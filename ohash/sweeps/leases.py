@@ -12,8 +12,8 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from ohash.runtime.frames import JsonObject
 from ohash.store.store import Store
 
 # A process without a heartbeat for this long is dead.
@@ -29,7 +29,7 @@ class Activity:
     state: str
     started: float
     beat: float
-    progress: dict[str, Any]
+    progress: JsonObject
 
     @property
     def alive(self) -> bool:
@@ -67,7 +67,7 @@ class CellLeases:
             rows = [(key, self.owner) for key in keys]
             self._store.transact(lambda db: db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows))
 
-    def beat(self, sweep: str, state: str, started: float, progress: dict[str, Any]) -> bool:
+    def beat(self, sweep: str, state: str, started: float, progress: JsonObject) -> bool:
         """Renew the leases and report progress; returns whether cancelling was requested."""
 
         def report(db: sqlite3.Connection) -> bool:

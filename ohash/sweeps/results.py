@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, align_queries, difference_over_seeds, seeds_text
 from ohash.repr_html import card_html, curves_html
+from ohash.runtime.frames import JsonObject
 from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
 from ohash.sweeps.sweep import Cell, Sweep, Values
@@ -141,7 +141,7 @@ def _finite(numbers: dict[str, float], name: str) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _numbers(values: dict[str, Any]) -> dict[str, float]:
+def _numbers(values: JsonObject) -> dict[str, float]:
     """Final numbers on validation queries, whatever the curves were judged by, with time and memory."""
     scores = dict(values.get("scores/validation", {}))
     more = {name: values[name] for name in ("seconds", "state_bytes") if name in values}

@@ -7,7 +7,7 @@ rounds less from there. The pairs are those of the run, and some more after them
 import base64
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.models.online.oh_params import OHParams
 from ohash.models.online.passive_aggressive import PassiveAggressive
+from ohash.runtime.frames import JsonObject
 
 ROOM = 1_900_000  # bytes of text, beside charts and pictures of about 1 MB
 MORE_PAIRS = 10_000  # after the last one of the run
@@ -25,7 +26,7 @@ PAIR_BYTES = 4  # two rows
 CURVE = 400  # points of the recorded loss
 
 
-def continuation(run: Run, moments: Sequence[Snapshot]) -> dict[str, Any] | str:
+def continuation(run: Run, moments: Sequence[Snapshot]) -> JsonObject | str:
     """The data for the page, at most `ROOM` bytes of text; or a sentence that says why there are none."""
     reason = _obstacle(run)
     if reason:
@@ -72,7 +73,7 @@ def _spread(times: list[int], count: int) -> list[int]:
     return [times[place] for place in sorted({*places.tolist(), len(times) - 1})]
 
 
-def _weights(run: Run, t: int) -> dict[str, Any]:
+def _weights(run: Run, t: int) -> JsonObject:
     """W, β and C before pair t."""
     hasher = run.hasher if t == run.t else run.kept_states.hasher_before(t, run)
     assert isinstance(hasher, PassiveAggressive)
@@ -81,7 +82,7 @@ def _weights(run: Run, t: int) -> dict[str, Any]:
     return {"t": t, "W": _packed(W.transpose(0, 2, 1)), "beta": in_force.beta, "C": in_force.C or hasher.C}
 
 
-def _map(run: Run) -> dict[str, Any]:
+def _map(run: Run) -> JsonObject:
     feature_map = run.world.feature_map
     assert feature_map.mean is not None
     assert isinstance(run.hasher, PassiveAggressive)
@@ -101,7 +102,7 @@ def _pairs(run: Run, last: int) -> Array:
     return np.stack([i + MAX_ROWS * (s == 1), j]).astype("<u2")
 
 
-def _truth(run: Run) -> dict[str, Any] | None:
+def _truth(run: Run) -> JsonObject | None:
     """Queries, database and what is relevant, if mAP is that of fresh codes of the whole database."""
     judge, choice = run.checkpoints.judge, run.params.run
     if choice.database != "full" or choice.reencode != "checkpoint" or isinstance(judge.relevant, list):
@@ -126,7 +127,7 @@ def _compact(X: Array) -> Array:
     return small if np.array_equal(small, X) else X
 
 
-def _packed(array: Array) -> dict[str, Any]:
+def _packed(array: Array) -> JsonObject:
     array = np.ascontiguousarray(array)
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode()}

@@ -29,6 +29,7 @@ from ohash.plots.gallery import (
 from ohash.plots.live.charts import film
 from ohash.plots.renderers.svg import to_svg
 from ohash.repr_html import facts_html
+from ohash.runtime.frames import JsonObject
 from ohash.streams.dataset import Dataset
 from ohash.web.bundle import read_part
 
@@ -112,7 +113,7 @@ def recording_page(
     dataset: Dataset,
     facts: Mapping[str, str],
     metric: str = "",
-    more: dict[str, Any] | str = "",
+    more: JsonObject | str = "",
 ) -> str:
     """The page: every moment of a run with the gallery of one query then; `facts["run"]` is its title.
 
@@ -147,7 +148,7 @@ def recording_page(
     )
 
 
-def _take_over(more: dict[str, Any] | str) -> str:
+def _take_over(more: JsonObject | str) -> str:
     """The controls, or why there are none."""
     if isinstance(more, str):
         return more and f'<p class="legend">The run cannot be taken over in this file: {html.escape(more)}</p>'
@@ -157,7 +158,7 @@ def _take_over(more: dict[str, Any] | str) -> str:
     return TAKE_OVER.format(least=least / 100, rounding=rounding)
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: JsonObject) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -178,7 +179,7 @@ class Texts:
         return [self._places.setdefault(line, len(self._places)) for line in lines]
 
 
-def _drawing(name: str, chart: Chart, texts: Texts) -> dict[str, Any]:
+def _drawing(name: str, chart: Chart, texts: Texts) -> JsonObject:
     caption = "" if chart.empty else chart.caption  # which an empty chart has in its middle
     wide, narrow = (_picture(chart, *size) for size in (SIZES[name], ON_A_PHONE))
     numbers = texts.numbers(wide)
@@ -220,7 +221,7 @@ def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts:
     return drawn
 
 
-def _gallery(now: Snapshot, result: Neighbours, dataset: Dataset) -> dict[str, Any]:
+def _gallery(now: Snapshot, result: Neighbours, dataset: Dataset) -> JsonObject:
     items = [
         [int(row), distance_text(distance), *relevance_mark(result, relevant=bool(relevant))]
         for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True)

@@ -11,12 +11,13 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ohash.cli.bench.results import Results
 from ohash.cli.bench.ui import open_live, slider_times
 from ohash.cli.lab import Dashboard
 from ohash.plots.renderers.pdf import available, chromium
+from ohash.runtime.frames import JsonObject
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -74,7 +75,7 @@ def measure_class(
             rates = [(page.evaluate("window.ticks") - count) / seconds for page, count in pairs]
             memory, times = resident(server.process.pid), slider_times(opened[0])
             others.terminate()  # they print what they saw, and leave
-            seen: list[dict[str, Any]] = json.loads(others.communicate(timeout=60)[0])
+            seen: list[JsonObject] = json.loads(others.communicate(timeout=60)[0])
             for page in opened:
                 page.close()
         finally:
@@ -136,10 +137,10 @@ def _visits(n: int, results: Results) -> None:
             server.stop()
 
 
-def visit(url: str, seconds: float, queries: list[str]) -> list[dict[str, Any]]:
+def visit(url: str, seconds: float, queries: list[str]) -> list[JsonObject]:
     """What visitors saw, one per query, in a process of their own."""
     done = subprocess.run(_visitors(url, seconds, queries), check=True, capture_output=True)
-    seen: list[dict[str, Any]] = json.loads(done.stdout)
+    seen: list[JsonObject] = json.loads(done.stdout)
     return seen
 
 

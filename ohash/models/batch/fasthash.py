@@ -10,7 +10,7 @@ Costs are multiplied by 8, which makes every a_ij an integer.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from ohash.models.hasher import Hasher
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 
 @kernel
@@ -192,11 +192,11 @@ class FastHash(Hasher):
             raise ValueError("fasthash has no trees yet: call fit(X, y) first")
         return _vote(self._rows(X, "float64"), self.trees, self.r)
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """For `ohash.save`: the trees as plain arrays."""
         return super().state()[0], dict(self.trees)
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, arrays)
         self.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS} if arrays else {}

@@ -6,7 +6,6 @@ of the sample, a bit is w = K^(-1/2)(1_S / t - 1/p), h(x) = sgn(Σ_i w_i κ_c(x,
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from ohash.core.codes import Codes, pack
 from ohash.core.parameters import Parameters, bits_param, param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 
 MIN_EIGENVALUE = 1e-8  # smaller eigenvalues are dropped
 ROWS_PER_BLOCK = 4096  # rows encoded at a time
@@ -121,7 +120,7 @@ class KLSH(Hasher):
             packed[start : start + ROWS_PER_BLOCK] = pack(K @ self.w >= 0)
         return Codes(packed, self.r, self.version)
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, arrays)
         self._d = self.sample.shape[1] or None

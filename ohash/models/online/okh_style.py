@@ -5,7 +5,6 @@ instead of centring, a constant feature 1 gives each bit a learnt offset.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from ohash.models.learners import first_matrix
 from ohash.models.linear import read_only
 from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 ROWS_PER_BLOCK = 8192
 
@@ -110,12 +109,12 @@ class OKHStyle(Hasher):
             packed[start : start + ROWS_PER_BLOCK] = self._inner.encode(_with_one(rows[start : start + ROWS_PER_BLOCK]))
         return Codes(packed, self.r, self.version)
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """For `ohash.save`."""
         values, arrays = self._inner.state()
         return {"params": asdict(self.params), "rng": values["rng"]}, arrays
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         self._inner.resume(values, arrays)
 

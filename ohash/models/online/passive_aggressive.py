@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ohash.models.linear import Planes, read_only
 from ohash.models.online.oh_params import USUAL_C, OHParams, PairTrace, check_C
 from ohash.number_formats import percent
 from ohash.runtime.compile import aligned_copy
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, Frame, JsonObject
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
 
@@ -171,7 +171,7 @@ class PassiveAggressive(LinearLearner):
         if self.params.center == "frozen" and not self._clock[kernels.N_MEAN]:
             raise ValueError("center must have its mean when it is 'frozen': call warm_up(X) with the first points")
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
+    def state(self) -> Frame:
         """Parameters and random state for JSON; W, mean, sums and the feature map as arrays."""
         values, arrays = super().state()
         if self.feature_map is not None:
@@ -179,7 +179,7 @@ class PassiveAggressive(LinearLearner):
             arrays |= {f"map.{name}": array for name, array in map_arrays.items()}
         return values, arrays
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, {name: array for name, array in arrays.items() if not name.startswith("map.")})
         self._Wt = aligned_copy(self._Wt)
@@ -256,7 +256,7 @@ class PassiveAggressive(LinearLearner):
             raise ValueError(f"x_j must have the shape of x_i, {x_i.shape}, got {x_j.shape}")
         if np.ndim(s) != 0 or s not in (-1, 1):
             raise ValueError(f"s must be +1 (similar) or -1 (dissimilar), got {s!r}")
-        given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": None if C is None else check_C(C)}
+        given: JsonObject = {"alpha": alpha, "beta": beta, "C": None if C is None else check_C(C)}
         params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
         X = validation.cast(np.stack([x_i, x_j]), params.dtype)
         for name, x in zip(("x_i", "x_j"), X, strict=True):

@@ -4,7 +4,6 @@ A code is d bytes, a quarter of float32. Only the range of each dimension is lea
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from ohash.core.distances import distances
 from ohash.core.parameters import Parameters, bits_param, param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 
 FEW = 16  # up to so many queries distances are summed byte by byte; for more, decoding and a matrix product is faster
 ROWS_PER_BLOCK = 4096  # items decoded at a time
@@ -108,7 +107,7 @@ class Int8(Reconstruction):
         whole, rest = divmod(self.r, 8)
         return np.array([256] * whole + [1 << rest] * bool(rest))
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, arrays)
         self._d = len(self.low) or None

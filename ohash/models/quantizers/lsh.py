@@ -4,7 +4,6 @@ P[bits differ] = angle / pi. Independent of the data except for the mean that ma
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from ohash.core.parameters import Parameters, bits_param, centring_param, precision_param, seed_param
 from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import DrawnHalfSpaces
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class LSH(DrawnHalfSpaces):
         super()._set_mean(mean, n)
         self._mean, self._version = mean, version
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state."""
         super().resume(values, arrays)
         if arrays:

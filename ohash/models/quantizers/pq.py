@@ -23,7 +23,7 @@ from ohash.core.distances import distances
 from ohash.core.parameters import Parameters, bits_param, param, seed_param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
-from ohash.runtime.frames import Arrays
+from ohash.runtime.frames import Arrays, JsonObject
 
 MAX_POINTS = 64  # training points per centroid; more change little and take proportionally longer
 
@@ -135,7 +135,7 @@ class PQ(Reconstruction):
         faiss.copy_array_to_vector(np.ascontiguousarray(codes).ravel(), index.codes)
         return index, self._place(queries, quantiser.d)
 
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+    def resume(self, values: JsonObject, arrays: Arrays) -> None:
         """Go on from a saved state; one from before there were rotations has none."""
         super().resume(values, {"rotation": np.zeros((0, 0), np.float32), **arrays} if arrays else arrays)
 

@@ -4,6 +4,7 @@ import io
 import json
 from typing import Any
 
+from ohash.runtime.frames import JsonObject
 from ohash.streams.readers.source import BadFileError, Limits, Source, short_message
 
 LONGEST_LINE = 2**16
@@ -15,7 +16,7 @@ def names(source: Source) -> list[str]:
     return list(_first(source))
 
 
-def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> JsonObject:
     """Columns: `wanted` maps a key to the name the column is wanted by. The first line says which are texts."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.json as pa_json  # noqa: PLC0415
@@ -43,7 +44,7 @@ def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str,
     return {name: whole.column(key) for key, name in wanted.items()}
 
 
-def _first(source: Source) -> dict[str, Any]:
+def _first(source: Source) -> JsonObject:
     line = source.start(LONGEST_LINE).partition(b"\n")[0]
     try:
         row = json.loads(line.decode("utf-8-sig"))

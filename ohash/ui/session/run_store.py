@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.files import home
+from ohash.runtime.frames import JsonObject
 from ohash.store.listing import ENDED, LIVE, RunRow, make_row
 from ohash.store.store import Store
 from ohash.sweeps.saving import list_sweeps
@@ -140,7 +140,7 @@ class AllRuns:
         require_owner("A remark on a stored run")
         self._store.remark(key, tags=tags, note=note)
 
-    def values(self, runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    def values(self, runs: Sequence[Run]) -> dict[str, JsonObject]:
         """What is stored about the runs besides their snapshots."""
         if not is_owner():
             return {}
