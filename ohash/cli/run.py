@@ -32,7 +32,7 @@ from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.cli.run_report import progress_text, report_text
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
+from ohash.core.parameters import Parameter, Settings, parameter_table, unknown_parameter
 from ohash.engine import saving
 from ohash.engine.export import facts, summary, write
 from ohash.engine.links import DEFAULT_ADDRESS, from_query, query_of, with_changes
@@ -236,7 +236,7 @@ def _groups() -> dict[str, dict[str, list[tuple[Parameter, str]]]]:
 
 
 def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentParams:
-    values: JsonObject = {}
+    values: Settings = {}
     if options.link:
         params, problems = from_query(query_of(options.link))
         for problem in problems:

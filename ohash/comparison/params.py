@@ -15,7 +15,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, Parameters, param, parameter_table, table_with_defaults, unknown_parameter
+from ohash.core.parameters import (
+    FrozenSettings,
+    Parameter,
+    Parameters,
+    Settings,
+    param,
+    parameter_table,
+    table_with_defaults,
+    unknown_parameter,
+)
 from ohash.engine.judge import CLICKS
 from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 from ohash.engine.params import (
@@ -74,7 +83,7 @@ class Entry:
     """One method with the parameters that differ from its defaults."""
 
     method: str
-    values: tuple[tuple[str, Any], ...] = ()
+    values: FrozenSettings = ()
 
     @property
     def spec(self) -> HasherSpec:
@@ -163,7 +172,7 @@ class Comparison:
         }
         return build_comparison(**{**current, **shared, **values})
 
-    def differences(self) -> dict[str, Any]:
+    def differences(self) -> Settings:
         """The shared settings that differ from their defaults."""
         parts = zip((self.options, *self._common_settings()), _parts(self.dataset), strict=True)
         return {
@@ -282,7 +291,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     """A comparison from a link, and messages about what was ignored or replaced."""
     problems: list[str] = []
     dataset = dataset_of(query, FIRST_DATASET, problems)
-    values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
+    values: Settings = {"content": content_of(query, dataset, problems)}
     values |= parse_values(_rows(dataset), query, problems)
     for key, most in _bounds(limits).items():
         if values.get(key, 0) > most:

@@ -6,13 +6,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ohash.comparison.costs import Cost
 from ohash.comparison.params import Comparison, Entry
 from ohash.core.arrays import Floats, Rows
+from ohash.core.parameters import FrozenSettings
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
@@ -92,7 +92,7 @@ class Trial:
     """One tuning trial: its parameters and their truth score on validation queries; NaN and an error if it failed."""
 
     entry: int
-    values: tuple[tuple[str, Any], ...]
+    values: FrozenSettings
     truth: float
     error: str = ""
 

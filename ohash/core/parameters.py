@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 Scale = Literal["linear", "log"]
+Value = bool | int | float | str  # of a parameter; the `kind` of its row says which
+Settings = dict[str, Any]  # values of parameters by key: each has the type that its row declares
+FrozenSettings = tuple[tuple[str, Any], ...]  # the same, hashable
 DRAWN_DIGITS = 3  # of a number drawn at random
 
 
@@ -109,7 +112,7 @@ class Parameter:
                 value = text
         return self.convert(value)
 
-    def format(self, value: Any) -> str:
+    def format(self, value: Value) -> str:
         """The shortest text that `parse` turns back into `value`."""
         if self.kind is bool:
             return "1" if value else "0"
@@ -189,7 +192,7 @@ def parameter_table(params: object) -> dict[str, Parameter]:
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
 
 
-def values_by_name(params: Any) -> dict[str, Any]:
+def values_by_name(params: Any) -> Settings:
     """The fields of a params dataclass as a person writes them: "auto" where that is what the number stands for."""
     rows = parameter_table(params)
     values = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
@@ -272,8 +275,8 @@ def unknown_parameter(owner: str, name: str, known: Collection[str]) -> ValueErr
     return ValueError(f"{owner} has no parameter {name[:40]!r}{hint}; its parameters are {', '.join(known)}")
 
 
-def _type_name(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else str(annotation.__name__)
+def _type_name(annotation: str | type) -> str:
+    return annotation if isinstance(annotation, str) else annotation.__name__
 
 
 def _format_bound(bound: float) -> str:

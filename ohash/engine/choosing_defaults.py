@@ -7,11 +7,11 @@ or if nearly all steps of the present one are capped, those of the new one are n
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.parameters import Settings
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.run_health import CAPPED
@@ -21,8 +21,8 @@ from ohash.number_formats import percent
 MIN_GAIN = 0.05  # relative: a difference that a person sees
 PAIRS = 10_000
 # The paper's values first, with centred vectors of unit length and sigma from the warm-up, as everywhere here.
-START: dict[str, Any] = {"kernel": "rbf", "normalize": True, "sigma": 0.0, "C": 0.1, "beta": 0.5}
-STEPS: tuple[tuple[dict[str, Any], ...], ...] = (
+START: Settings = {"kernel": "rbf", "normalize": True, "sigma": 0.0, "C": 0.1, "beta": 0.5}
+STEPS: tuple[tuple[Settings, ...], ...] = (
     tuple({"kernel": kernel, "normalize": normalize} for kernel in ("rbf", "none") for normalize in (True, False)),
     tuple({"C": C} for C in (0.1, 0.01, 0.03, 0.3, 1.0)),
     tuple({"beta": beta} for beta in (0.5, 0.3, 0.4, 0.6)),
@@ -34,7 +34,7 @@ STEPS: tuple[tuple[dict[str, Any], ...], ...] = (
 class Trial:
     """OH with some values: the average precision of every validation query before and after, one array per seed."""
 
-    values: dict[str, Any]
+    values: Settings
     before: tuple[npt.NDArray[np.float64], ...]
     after: tuple[npt.NDArray[np.float64], ...]
     capped: float  # share of the recent updates
@@ -50,9 +50,7 @@ class Trial:
         return _mean(self.after)
 
 
-def choose_defaults(
-    dataset: str, seeds: int = 5, *, report: Callable[[str], None] = lambda line: None
-) -> dict[str, Any]:
+def choose_defaults(dataset: str, seeds: int = 5, *, report: Callable[[str], None] = lambda line: None) -> Settings:
     """The values that differ from START and why, as an entry of `ohash.streams.chosen_defaults`."""
     best = first = try_values(dataset, START, seeds)
     for step in STEPS:
@@ -72,7 +70,7 @@ def choose_defaults(
     return {"values": values, "why": _why(first, best, seeds)}
 
 
-def try_values(dataset: str, values: dict[str, Any], seeds: int, pairs: int = PAIRS) -> Trial:
+def try_values(dataset: str, values: Settings, seeds: int, pairs: int = PAIRS) -> Trial:
     """Run OH from the start to the end with every seed."""
     before, after, capped = [], [], []
     for seed in range(seeds):
@@ -99,7 +97,7 @@ def _why(first: Trial, best: Trial, seeds: int) -> str:
     return f"{learns}; with the usual values {first.start:.3f} -> {first.end:.3f}{capped}"
 
 
-def _text(change: dict[str, Any]) -> str:
+def _text(change: Settings) -> str:
     return ", ".join(f"{name} = {value}" for name, value in change.items())
 
 

@@ -6,10 +6,9 @@ What is near to a parameter, and meant nothing else, is named too; no link excee
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qsl
 
-from ohash.core.parameters import Parameter
+from ohash.core.parameters import Parameter, Settings
 from ohash.engine.params import (
     FIRST_DATASET,
     MAX_CHANGES,
@@ -50,7 +49,7 @@ def query_of(address: str) -> dict[str, str]:
 def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[ExperimentParams, list[str]]:
     """An experiment from a link, and what had to be ignored or replaced, in words."""
     problems: list[str] = []
-    values: dict[str, Any] = {}
+    values: Settings = {}
     values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
     usual = "oh" if query.get("T", "1") == "1" else "mmoh"  # several models are MMOH
     values["method"] = _one_of("method", methods.hashers(), query, usual, problems)
@@ -96,7 +95,7 @@ def content_of(query: Mapping[str, str], dataset: str, problems: list[str]) -> s
     return content
 
 
-def parse_values(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+def parse_values(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> Settings:
     """What a link says of declared rows; a bad value is left to its default."""
     values = {}
     for key, row in rows.items():
@@ -132,7 +131,7 @@ def with_changes(params: ExperimentParams, text: str) -> ExperimentParams:
     return replace(params, changes=(*params.changes, *(_parse_change(item, rows) for item in _items(text))))
 
 
-def _resolve_conflicts(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
+def _resolve_conflicts(values: Settings, problems: list[str], content: str) -> ExperimentParams:
     """Values that are fine one by one may not be fine together: then the thresholds, one, or all are the defaults."""
     last: ValueError | None = None
     loose = [key for key in values if key not in ("dataset", "method", "seed", "r", "T", "m", "pairs")]
@@ -149,7 +148,7 @@ def _resolve_conflicts(values: dict[str, Any], problems: list[str], content: str
 
 def _clip_to_limits(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
     """As near as `limits` allow."""
-    smaller: dict[str, Any] = {}
+    smaller: Settings = {}
     r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)
     if r * T > limits.bits:
         models = min(T, limits.bits)

@@ -12,7 +12,16 @@ from functools import lru_cache
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, Parameters, did_you_mean, param, parameter_table, table_with_defaults
+from ohash.core.parameters import (
+    FrozenSettings,
+    Parameter,
+    Parameters,
+    Settings,
+    did_you_mean,
+    param,
+    parameter_table,
+    table_with_defaults,
+)
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.models.online.oh_params import OHParams
@@ -222,7 +231,7 @@ def from_json(text: str) -> ExperimentParams:
     return _build({k: v for k, v in values.items() if k != "content"}, changes, values.get("content", ""))
 
 
-def flat(params: ExperimentParams) -> dict[str, Any]:
+def flat(params: ExperimentParams) -> Settings:
     """Every value by its key: dataset, method, seed, and the declared rows of all parts."""
     values = {"dataset": params.dataset, "method": params.method}
     for part in _parts(params):
@@ -273,19 +282,19 @@ def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=256)
-def _defaults_of(spec: HasherSpec, features: FeatureParams, chosen: tuple[tuple[str, Any], ...]) -> tuple[Any, ...]:
+def _defaults_of(spec: HasherSpec, features: FeatureParams, chosen: FrozenSettings) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
     if isinstance(model, OHParams):
-        values: dict[str, Any] = {key: value for key, value in chosen if key in spec.table}
+        values: Settings = {key: value for key, value in chosen if key in spec.table}
         model = replace(model, **values)
     features = replace(features, kernel=kernel_for(spec, features.kernel))
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
     return model, features, StreamParams(), DriftParams(), run
 
 
-def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:
+def _build(values: Settings, changes: tuple[Change, ...], content: str) -> ExperimentParams:
     values = dict(values)
     dataset, method = str(values.pop("dataset")), methods.find(values.pop("method")).key
     seed = values.pop("seed", 0)

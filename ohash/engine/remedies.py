@@ -1,8 +1,8 @@
 """Settings that help a run which is not well, as values for a button and in words."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from ohash.core.parameters import Value
 from ohash.engine.run_signs import ONE_SIDED, median_step, score_rose, wrong_answers
 from ohash.engine.snapshot import Snapshot
 
@@ -15,7 +15,7 @@ class Remedy:
     """A setting that a finding asks for."""
 
     key: str
-    value: Any
+    value: Value
 
 
 def shorter_steps(now: Snapshot, C: float) -> Remedy | None:

@@ -13,6 +13,7 @@ import numpy as np
 from ohash.core import validation
 from ohash.core.arrays import Array, Numbers
 from ohash.core.loss import Matrix, PairStep
+from ohash.core.parameters import Settings
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.models.online.passive_aggressive import PassiveAggressive
@@ -86,7 +87,7 @@ class PairViewer:
         with self._lock:
             return self._view(_position("t", t, self.length), items, what_if)
 
-    def _view(self, t: int, items: tuple[int, int, int] | None, what_if: dict[str, Any]) -> PairView:
+    def _view(self, t: int, items: tuple[int, int, int] | None, what_if: Settings) -> PairView:
         hasher = self._before(t)
         i, j, s = self._pair(t) if items is None else items
         Z = self._features(t)
@@ -150,7 +151,7 @@ def _squared_norm(W: Matrix) -> float:
     return float((W**2).sum())
 
 
-def _learn(hasher: PassiveAggressive, x_i: Array, x_j: Array, s: int, options: dict[str, Any]) -> list[PairStep]:
+def _learn(hasher: PassiveAggressive, x_i: Array, x_j: Array, s: int, options: Settings) -> list[PairStep]:
     """OH explains one model, MMOH a list of them."""
     steps = cast(Any, hasher).learn_pair(x_i, x_j, s, **options)
     return steps if isinstance(steps, list) else [steps]

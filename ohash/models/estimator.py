@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ohash.core.arrays import Bytes, Labels, Numbers, Rows, Signs
 from ohash.core.codes import unpack
-from ohash.core.parameters import unknown_parameter
+from ohash.core.parameters import Settings, unknown_parameter
 from ohash.models import registry
 from ohash.models.base import BatchHasher, HasherSpec, OnlineHasher, PairHasher, PointHasher
 
@@ -121,7 +121,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         text = ", ".join([repr(self.method), *changed])[: N_CHAR_MAX or None]
         return f"{type(self).__name__}({text})"
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Settings:
         """The parameters of the estimator, then those of the method, with its defaults filled in."""
         own = {"method": self.method, "output": self.output, "pairs_per_row": self.pairs_per_row}
         return own | self._defaults() | self._params
@@ -198,7 +198,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- private ---------------------------------------------------------------------------------------------------
 
-    def _defaults(self) -> dict[str, Any]:
+    def _defaults(self) -> Settings:
         spec = _find(self.method)
         if spec is None:
             return {}

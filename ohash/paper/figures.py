@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from ohash.core.parameters import Settings
 from ohash.models.registry import find, own_methods
 from ohash.paper.protocol import BASE, COMMON_R, Profile, able_methods, method_case, needs_labels, other_kernels
 from ohash.paper.settings import PAPER_KINDS, Kind, Setting, settings
@@ -267,12 +268,12 @@ def _xs(figure: Figure, profile: Profile, method: str) -> tuple[Any, ...]:
     return values[figure.varies]
 
 
-def _values(figure: Figure, x: Any) -> dict[str, Any]:
+def _values(figure: Figure, x: Any) -> Settings:
     """The parameters of one point."""
     return {figure.varies: x, **({"pairs": x + AFTER_CHANGE} if figure.varies == "drift_at" else {})}
 
 
-def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
+def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> Settings:
     """The parameters of a method on a data set, but for the one that the figure varies."""
     case = method_case(profile, setting, method)
     if method == "mmoh" and figure.varies == "method":

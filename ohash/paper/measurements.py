@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Floats
+from ohash.core.parameters import Value
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.significance import few_seeds_margin
 from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure
 from ohash.paper.protocol import Profile, own_kernel, variant
 from ohash.paper.recorded_results import Recording
 from ohash.paper.settings import Setting, own_settings
+from ohash.runtime.frames import JsonObject
 from ohash.store.store import Store
 from ohash.streams import registry
 from ohash.streams.data_split import split
@@ -43,7 +45,7 @@ class FigurePoint:
     figure: str
     setting: str
     method: str
-    x: Any
+    x: Value
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class SeedResult:
     """One finished cell: a point of a figure with one seed."""
 
     key: str
-    values: dict[str, Any]
+    values: JsonObject
     recorded: bool = False
 
     def score(self, name: str = "map", part: str = "test") -> float:
@@ -121,7 +123,7 @@ class Measurements:
         self.data = None if own is None else own_settings(own)
         self.intervals = {} if recording is None else dict(recording.intervals)
         self.same_queries = own is not None and own.same_test_queries
-        self._frames: dict[tuple[str, bool], dict[str, Any]] = {}
+        self._frames: dict[tuple[str, bool], JsonObject] = {}
         self._new_queries: dict[Any, npt.NDArray[np.bool_]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
@@ -197,7 +199,7 @@ class Measurements:
         self._cells[figure.key] = cells
         return cells
 
-    def seeds(self, figure: str, setting: Setting, method: str, x: object) -> list[SeedResult]:
+    def seeds(self, figure: str, setting: Setting, method: str, x: Value) -> list[SeedResult]:
         """The finished cells of a point, one per seed; MissingCellError if there is none."""
         results = self._results.get(FigurePoint(figure, setting.key, method, x))
         what = f"{method} at {x} on {setting.title} (figure {figure})"
@@ -207,7 +209,7 @@ class Measurements:
             raise NotRunError(f"{what} has not been run")
         return results
 
-    def replaced_seeds(self, figure: str, setting: Setting, method: str, x: object) -> list[SeedResult]:
+    def replaced_seeds(self, figure: str, setting: Setting, method: str, x: Value) -> list[SeedResult]:
         """The recorded cells of a point that has cells of one's own, which take their place; else none."""
         point = FigurePoint(figure, setting.key, method, x)
         if self.recording is None or all(seed.recorded for seed in self._results.get(point, [])):
@@ -215,7 +217,7 @@ class Measurements:
         recorded = self.recording.values([cell.key for cell in self.cells(FIGURES[figure])[point]])
         return [SeedResult(key, values, recorded=True) for key, values in recorded.items()]
 
-    def has_run(self, figure: str, setting: Setting, method: str, x: object) -> bool:
+    def has_run(self, figure: str, setting: Setting, method: str, x: Value) -> bool:
         """Whether a point has any finished cell."""
         return bool(self._results.get(FigurePoint(figure, setting.key, method, x)))
 
@@ -230,7 +232,7 @@ class Measurements:
         """Whether a method has any finished cell in a figure, on any data."""
         return any(seeds and (point.figure, point.method) == (figure, method) for point, seeds in self._results.items())
 
-    def arrays(self, seed: SeedResult) -> dict[str, Any]:
+    def arrays(self, seed: SeedResult) -> JsonObject:
         """The arrays of a cell, read once."""
         at = seed.key, seed.recorded
         if at not in self._frames:
@@ -266,7 +268,7 @@ class Measurements:
         cells = self.cells(FIGURES["arrival"])
         return {cell.key: cell.params for group in cells.values() for cell in group}
 
-    def best(self, figure: str, setting: Setting, choices: list[tuple[str, Any]]) -> tuple[str, Any]:
+    def best(self, figure: str, setting: Setting, choices: list[tuple[str, Value]]) -> tuple[str, Value]:
         """The (method, x) with the highest mAP on validation queries, of those that were run."""
         means = {}
         for method, x in choices:
@@ -294,4 +296,5 @@ class Measurements:
     def cost(self, *figures: Figure) -> float:
         """Total CPU seconds of the finished cells of these figures; a cell that several share counts once."""
         seeds = {seed.key: seed for seed in self._finished(figures)}
-        return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds.values()))
+        spent = (seed.values for seed in seeds.values())
+        return float(sum(values["cpu_seconds" if "cpu_seconds" in values else "seconds"] for values in spent))

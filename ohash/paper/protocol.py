@@ -11,9 +11,9 @@ r = 64, "all on RBF": every method on that map. OH without the kernel is shown b
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from ohash.core.features import FeatureParams
+from ohash.core.parameters import Settings
 from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find, own_methods
 from ohash.paper.settings import LABELLED, Setting
@@ -22,7 +22,7 @@ from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
 # What no data set decides: how pairs come, what a run does, and the features but for the kernel, which is the method's.
-BASE: dict[str, Any] = {
+BASE: Settings = {
     **asdict(FeatureParams()), **asdict(StreamParams()), **asdict(DriftParams()), **asdict(RunParams()),
     **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_WARM, "judged_at": "ends",
 }  # fmt: skip
@@ -30,7 +30,7 @@ BASE: dict[str, Any] = {
 OF_DATA = ("alpha", "beta", "C", "center")
 # What authors set where there are hundreds of classes, as on tracks: BSODH on Places205.
 MANY_CLASSES = 100
-FOR_MANY_CLASSES: dict[str, dict[str, Any]] = {"bsodh": {"similar": 1.0, "dissimilar": 0.0, "fit": 0.8, "lambda_": 0.9}}
+FOR_MANY_CLASSES: dict[str, Settings] = {"bsodh": {"similar": 1.0, "dissimilar": 0.0, "fit": 0.8, "lambda_": 0.9}}
 COMMON_R = PAPER_R  # of the second protocol
 
 
@@ -72,7 +72,7 @@ class Profile:
     bits: tuple[int, ...]
     timed_bits: tuple[int, ...]
     pairs: int
-    lighter: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
+    lighter: dict[str, Settings] = field(default_factory=dict, compare=False)
     left_out: tuple[Omission, ...] = ()
 
     def describe(self) -> str:
@@ -123,11 +123,11 @@ def learns_from(method: str, settings: Iterable[Setting]) -> str:
     return "pairs" if supervision == "labels" and not any(one.kind in LABELLED for one in settings) else supervision
 
 
-def method_case(profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
+def method_case(profile: Profile, setting: Setting, method: str) -> Settings:
     """The parameters of a method on a data set, before a figure varies one of them."""
     spec = find(method)
     own = spec.params()
-    case: dict[str, Any] = {**setting.values, "method": method, "kernel": own_kernel(method)}
+    case: Settings = {**setting.values, "method": method, "kernel": own_kernel(method)}
     case |= {key: getattr(own, key) for key in OF_DATA if key in spec.table}
     if "frozen" in getattr(spec.table.get("center"), "choices", ()):
         case["center"] = "frozen"

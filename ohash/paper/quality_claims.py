@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ohash.core.arrays import Floats
+from ohash.core.parameters import Value
 from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.paper.figures import BETAS, CS, FIGURES
 from ohash.paper.findings import Claim, Judge
@@ -36,7 +36,7 @@ def ap_gain(measurements: Measurements, a: Sequence[Floats], b: Sequence[Floats]
 
 
 def map_gain(
-    measurements: Measurements, setting: Setting, figure: str, a: tuple[str, Any], b: tuple[str, Any]
+    measurements: Measurements, setting: Setting, figure: str, a: tuple[str, Value], b: tuple[str, Value]
 ) -> Effect:
     """MAP of one (method, x) minus that of another, on the same queries and seeds."""
     first, second = measurements.seeds(figure, setting, *a), measurements.seeds(figure, setting, *b)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from ohash.core.parameters import Settings
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import OWN
 from ohash.streams import registry
@@ -66,7 +67,7 @@ class Setting:
         return TRUTH_SCORES[self.truth]
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> Settings:
         """The parameters of an experiment on it."""
         own = {"content": self.content} if self.content else {}
         return {"dataset": self.dataset, "similar_by": self.similar_by, **own}

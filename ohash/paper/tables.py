@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ohash.core.parameters import Value
 from ohash.engine.judge import MAX_QUERIES
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
@@ -92,7 +92,7 @@ def figure_table(measurements: Measurements, figure: Figure) -> Table:
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
-def _column(figure: Figure, x: object) -> str:
+def _column(figure: Figure, x: Value) -> str:
     if figure.varies in ("pairs", "drift_at"):
         return f"{'after' if figure.varies == 'pairs' else 'change after'} {x:,} pairs"
     return x if isinstance(x, str) else f"{figure.varies} = {x:g}"
@@ -248,7 +248,7 @@ def bibtex(measurements: Measurements) -> str:
 
 
 def _cell(
-    measurements: Measurements, figure: Figure, setting: Setting, method: str, x: object, score: str = "map"
+    measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Value, score: str = "map"
 ) -> str:
     try:
         seeds = measurements.seeds(figure.key, setting, method, x)
@@ -265,14 +265,14 @@ def _values(
     figure: Figure,
     setting: Setting,
     method: str,
-    x: Any,
+    x: Value,
     seeds: list[SeedResult],
     score: str,
 ) -> list[float]:
     if figure.key == "5":
         return [seed.number("cum_R") for seed in seeds]
     if figure.key == "7":
-        return [1e6 * value for value in seconds_per_pair(measurements, setting, method, x)]
+        return [1e6 * value for value in seconds_per_pair(measurements, setting, method, int(x))]
     if figure.key == "arrival":
         return [float(np.nanmean(ap)) for ap in new_ap(measurements, setting, seeds)]
     return [seed.score(score) for seed in seeds]

@@ -360,7 +360,7 @@ def _points(
             continue
         if not scores:
             continue
-        x.append(PLACES.get(where.x, where.x))
+        x.append(PLACES[where.x] if isinstance(where.x, str) else where.x)
         y.append(float(np.mean(scores)))
         sd.append(float(np.std(scores, ddof=1)) if len(scores) > 1 else np.nan)
     order = np.argsort(np.array(x, np.float64))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ohash import number_formats as formats
+from ohash.core.parameters import Settings
 from ohash.engine.params import experiment, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
@@ -76,7 +77,7 @@ class ParallelAxis:
     places: Mapping[str, float]
 
 
-def differing_settings(lines: Sequence[RunRow]) -> dict[str, dict[str, Any]]:
+def differing_settings(lines: Sequence[RunRow]) -> dict[str, Settings]:
     """The parameters in which runs differ, by symbol or name: the value of each run that has one, by its key."""
     names = dict.fromkeys(key for line in lines for key, _ in line.settings)
     symbols = {key: row.symbol or row.title for key, row in rows_of(experiment()).items()}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.parameters import FrozenSettings, Value
 from ohash.engine.params import experiment, rows_of
 from ohash.models import registry
 from ohash.plots import theme
@@ -27,8 +28,7 @@ from ohash.sweeps.sweep import Sweep
 
 # Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
 MAX_LINES, MAX_END_LABELS, MAX_END_LABEL = 12, 6, 16
-Place = tuple[tuple[str, Any], ...]
-Group = tuple[Place, list[Point]]
+Group = tuple[FrozenSettings, list[Point]]
 # Ticks stand where something was run, unless there are many, or some closer than this share of the axis.
 MAX_TICKS, CLOSEST = 9, 0.06
 ROOM = 0.03  # of the width, left of the first point and right of the last
@@ -40,7 +40,7 @@ MEASURES = {
 }  # fmt: skip
 
 
-def numeric(values: Sequence[Any]) -> bool:
+def numeric(values: Sequence[object]) -> bool:
     """Whether an axis of numbers can show them."""
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
@@ -147,7 +147,7 @@ def ended_text(sweep: Sweep, points: Sequence[Point]) -> str:
 
 def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     """What each line is, and its points in order; the same order as the lines of the chart."""
-    groups: dict[Place, list[Point]] = {}
+    groups: dict[FrozenSettings, list[Point]] = {}
     drawn = dict(sweep.random)
     for point in points:
         rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes and key not in drawn)
@@ -155,7 +155,7 @@ def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
 
 
-def names_of(groups: Sequence[Group], points: Sequence[Point]) -> dict[Place, str]:
+def names_of(groups: Sequence[Group], points: Sequence[Point]) -> dict[FrozenSettings, str]:
     """Each line in words, without what goes along with the rest of its name: what a method always has, say.
 
     Where r does not say how long the codes are, the name does.
@@ -290,7 +290,7 @@ def _average(points: Sequence[Point]) -> str:
     return f"Mean over {'up to ' if len(counts) > 1 else ''}{max(counts)} seeds"
 
 
-def title_of(place: Sequence[tuple[str, Any]]) -> str:
+def title_of(place: Sequence[tuple[str, Value]]) -> str:
     """A combination in words; a method by its title."""
     parts = []
     for key, value in place:
@@ -347,7 +347,7 @@ def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
     return [groups[at] for at in sorted(kept)]
 
 
-def _case(rest: Place) -> tuple[str, str]:
+def _case(rest: FrozenSettings) -> tuple[str, str]:
     """The method of a line, and the rest of what it is."""
     return str(dict(rest).get("method", "")), title_of([(key, value) for key, value in rest if key != "method"])
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ohash import table_files
+from ohash.core.parameters import FrozenSettings
 from ohash.engine.export import summary
 from ohash.engine.narrative import title_of
 from ohash.engine.params import QUERIES, ExperimentParams, experiment, flat, rows_of
@@ -58,7 +59,7 @@ class RunRow:
     origin: str = "this tab"
     tags: str = ""
     note: str = ""
-    settings: tuple[tuple[str, Any], ...] = ()  # every parameter; none of a run that cannot be read here
+    settings: FrozenSettings = ()  # every parameter; none of a run that cannot be read here
 
     def is_younger_than(self, days: float | None) -> bool:
         """Whether it was stored within so many days; always if it is not stored, or without a limit."""

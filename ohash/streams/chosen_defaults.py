@@ -6,15 +6,15 @@ this one; a data set's declaration takes its entry: ``DatasetSpec(..., **chosen_
 
 import json
 from pathlib import Path
-from typing import Any
 
+from ohash.core.parameters import Settings
 from ohash.runtime.files import write_file
 
 FILE = Path(__file__).with_suffix(".json")
 FEATURES = ("kernel", "normalize")  # fields of DatasetSpec; the other values are its `defaults`
 
 
-def chosen_defaults(key: str) -> dict[str, Any]:
+def chosen_defaults(key: str) -> Settings:
     """The entry of a data set as fields of its DatasetSpec; nothing if none was chosen.
 
     >>> chosen_defaults("rings")["normalize"], chosen_defaults("no such set")
@@ -29,12 +29,12 @@ def chosen_defaults(key: str) -> dict[str, Any]:
     return {**fields, "defaults": others, "defaults_note": entry["why"]}
 
 
-def read_chosen_defaults() -> dict[str, dict[str, Any]]:
+def read_chosen_defaults() -> dict[str, Settings]:
     """Every entry of the file: what was chosen, and why."""
-    entries: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
+    entries: dict[str, Settings] = json.loads(FILE.read_text(encoding="utf-8"))
     return entries
 
 
-def write_chosen_defaults(entries: dict[str, dict[str, Any]]) -> None:
+def write_chosen_defaults(entries: dict[str, Settings]) -> None:
     """Write the file anew, sorted by key."""
     write_file(FILE, json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Flags, Labels, Numbers, Rows
+from ohash.core.parameters import Settings
 from ohash.core.rows import gather
 from ohash.repr_html import PICTURES, bars_html, card_html, thumbnails_html
 from ohash.runtime.frames import Arrays, Frame, JsonObject
@@ -82,7 +83,7 @@ class Dataset:
     superclasses: npt.NDArray[np.int64] | None = None
     natural: str = ""
     one_sided: bool = False
-    presets: JsonObject = field(default_factory=dict)
+    presets: Settings = field(default_factory=dict)
     query_rows: Rows | None = None
     captions: tuple[str, ...] = ()
 

@@ -3,6 +3,7 @@
 Round k runs its settings with `sweep.budgets[k]` pairs. When all its cells have ended, the best 1 / factor by mean
 validation mAP enter the next round, separately for each data set, truth and supervision, across which mAP is not
 comparable. A setting that goes on runs again from its first pair, as an experiment of its own. Who takes part follows
+from ohash.core.parameters import FrozenSettings
 from the stored runs alone, so that a sweep resumes, and several processes share it, as without halving.
 """
 
@@ -12,10 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ohash.core.parameters import FrozenSettings
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.models.registry import find
 from ohash.streams.registry import lookup
-from ohash.sweeps.sweep import Cell, Sweep, Values
+from ohash.sweeps.sweep import Cell, Sweep
 
 # Of a setting in its round: it ran all pairs, or entered the next round, or was stopped, or the round is not over.
 Outcome = Literal["full", "continued", "stopped", "open"]
@@ -25,7 +27,7 @@ OUTCOMES: dict[str, str] = {
     "stopped": "stopped early",
     "open": "round not finished",
 }
-Setting = tuple[Values, list[Cell]]
+Setting = tuple[FrozenSettings, list[Cell]]
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ def open_rounds(sweep: Sweep, results: Mapping[str, dict[str, Any]], failed: Set
     return rounds
 
 
-def outcomes(sweep: Sweep, rounds: list[Round]) -> dict[Values, Outcome]:
+def outcomes(sweep: Sweep, rounds: list[Round]) -> dict[FrozenSettings, Outcome]:
     """What became of each setting in each round it took part in."""
-    result: dict[Values, Outcome] = {}
+    result: dict[FrozenSettings, Outcome] = {}
     for number, one in enumerate(rounds):
         later = {_without_pairs(at) for at, _ in rounds[number + 1].settings} if number + 1 < len(rounds) else set()
         for at, _ in one.settings:
@@ -140,9 +142,9 @@ def _mean(cells: list[Cell], results: Mapping[str, dict[str, Any]]) -> float:
     return mean if np.isfinite(mean) else -np.inf
 
 
-def _without_pairs(at: Values) -> Values:
+def _without_pairs(at: FrozenSettings) -> FrozenSettings:
     return tuple((key, value) for key, value in at if key != "pairs")
 
 
-def _with_pairs(at: Values, pairs: int) -> Values:
+def _with_pairs(at: FrozenSettings, pairs: int) -> FrozenSettings:
     return tuple((key, pairs if key == "pairs" else value) for key, value in at)

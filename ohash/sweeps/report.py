@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +74,7 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
     return shares if len(shares) > 1 else {}
 
 
-def _bins(values: Sequence[Any]) -> list[str]:
+def _bins(values: Sequence[object]) -> list[str]:
     ranks = np.argsort(np.argsort(np.array(values, np.float64), kind="stable"))
     return [str(rank * BINS // len(values)) for rank in ranks]
 

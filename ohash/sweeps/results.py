@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash import table_files
+from ohash.core.parameters import FrozenSettings
 from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, align_queries, difference_over_seeds, seeds_text
@@ -21,7 +22,7 @@ from ohash.repr_html import card_html, curves_html
 from ohash.runtime.frames import JsonObject
 from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
-from ohash.sweeps.sweep import Cell, Sweep, Values
+from ohash.sweeps.sweep import Cell, Sweep
 
 METRIC = "map"
 DONE_CELLS = "SELECT record FROM runs WHERE kind = ? AND state = 'done'"
@@ -35,7 +36,7 @@ class Point:
     With successive halving a setting has one point per round it took part in; only a "full" one ran all pairs.
     """
 
-    at: Values
+    at: FrozenSettings
     cells: tuple[Cell, ...]
     numbers: tuple[dict[str, float], ...]
     failed: int = 0

@@ -44,11 +44,11 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from ohash.core.parameters import FrozenSettings, Settings, Value
 from ohash.engine.params import OWN
 from ohash.streams import registry as datasets
-from ohash.sweeps.sweep import DRAWS, Sweep, Values
+from ohash.sweeps.sweep import DRAWS, Sweep
 
 MAX_CELLS = 100_000
 SPEC_KEYS = ("name", "seeds", "base", "grid", "cases", "random", "halving")
@@ -58,12 +58,12 @@ FACTOR = 3  # of successive halving, unless the specification gives another
 def build_sweep(
     name: str = "sweep",
     *,
-    base: Mapping[str, Any] | None = None,
-    grid: Mapping[str, Sequence[Any]] | None = None,
-    cases: list[dict[str, Any]] | tuple[dict[str, Any], ...] = (),
+    base: Mapping[str, object] | None = None,
+    grid: Mapping[str, Sequence[Value]] | None = None,
+    cases: list[Settings] | tuple[Settings, ...] = (),
     seeds: int | Sequence[int] = 1,
-    random: Mapping[str, Any] | None = None,
-    halving: Mapping[str, Any] | None = None,
+    random: Mapping[str, object] | None = None,
+    halving: Mapping[str, object] | None = None,
     max_cells: int = MAX_CELLS,
 ) -> Sweep:
     """A sweep of at most `max_cells` cells; every cell must be a valid experiment.
@@ -142,7 +142,7 @@ def from_values(values: object, name: str = "sweep", max_cells: int = MAX_CELLS)
     return build_sweep(**{"name": name, **values, "max_cells": max_cells})
 
 
-def _check_random(random: object, grid: Mapping[str, Any]) -> Values:
+def _check_random(random: object, grid: Mapping[str, object]) -> FrozenSettings:
     table = dict(_frozen("random", random))
     if not table:
         return ()
@@ -159,7 +159,7 @@ def _check_random(random: object, grid: Mapping[str, Any]) -> Values:
     return tuple((key, value if key == DRAWS else tuple(value)) for key, value in table.items())
 
 
-def _check_halving(halving: object, tables: Sequence[Mapping[str, Any]]) -> Values:
+def _check_halving(halving: object, tables: Sequence[Mapping[str, object]]) -> FrozenSettings:
     table = dict(_frozen("halving", halving))
     if not table:
         return ()
@@ -175,7 +175,7 @@ def _check_halving(halving: object, tables: Sequence[Mapping[str, Any]]) -> Valu
     return tuple(table.items())
 
 
-def _frozen(what: str, values: object) -> Values:
+def _frozen(what: str, values: object) -> FrozenSettings:
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} must be a table of parameters, got {values!r}")
     return tuple(values.items())

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ohash.core.parameters import Parameter, draw, unknown_parameter
+from ohash.core.parameters import FrozenSettings, Parameter, Value, draw, unknown_parameter
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.params import OWN, ExperimentParams, rows_of, unchecked_experiment
 from ohash.models.registry import plugin_code
 
-Values = tuple[tuple[str, Any], ...]
 DRAW_SEED = 42
 DRAWS = "draws"
 
@@ -28,7 +27,7 @@ class Cell:
     """One experiment of a sweep; `at` holds the settings of its case, its grid values and the pairs of its round."""
 
     params: ExperimentParams
-    at: Values
+    at: FrozenSettings
 
     @cached_property
     def key(self) -> str:
@@ -41,12 +40,12 @@ class Sweep:
     """The description of a sweep; build one with `build_sweep(...)` or `read_sweep(...)` of `specification`."""
 
     name: str
-    base: Values
+    base: FrozenSettings
     grid: tuple[tuple[str, tuple[Any, ...]], ...]
-    cases: tuple[Values, ...]
+    cases: tuple[FrozenSettings, ...]
     seeds: tuple[int, ...]
-    random: Values = ()
-    halving: Values = ()
+    random: FrozenSettings = ()
+    halving: FrozenSettings = ()
 
     @cached_property
     def budgets(self) -> tuple[int, ...]:
@@ -66,7 +65,7 @@ class Sweep:
         return tuple(budgets)
 
     @cached_property
-    def draws(self) -> tuple[Values, ...]:
+    def draws(self) -> tuple[FrozenSettings, ...]:
         """The settings drawn at random, the same for every case; one that is empty if nothing is drawn."""
         ranges = {key: values for key, values in self.random if key != DRAWS}
         if not ranges:
@@ -78,7 +77,7 @@ class Sweep:
             draws.append(tuple((key, draw(rows[key], rng)) for key in ranges))
         return tuple(draws)
 
-    def _rows(self, ranges: Mapping[str, Sequence[Any]]) -> dict[str, Parameter]:
+    def _rows(self, ranges: Mapping[str, Sequence[Value]]) -> dict[str, Parameter]:
         """The parameters that are drawn, with the given ends instead of those of their sliders."""
         known: dict[str, Parameter] = {}
         for case in self.cases:
@@ -103,7 +102,7 @@ class Sweep:
         With successive halving they are those of every round, and few of the later ones run (`halving.open_rounds`).
         """
         cells: dict[str, Cell] = {}
-        rounds: tuple[Values, ...] = tuple((("pairs", pairs),) for pairs in self.budgets) or ((),)
+        rounds: tuple[FrozenSettings, ...] = tuple((("pairs", pairs),) for pairs in self.budgets) or ((),)
         for case in self.cases:
             for *point, drawn, budget in product(*(values for _, values in self.grid), self.draws, rounds):
                 settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True)) | dict(drawn)
@@ -141,9 +140,9 @@ class Sweep:
         """A short hash; equal sweeps of the same name have equal keys."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
-    def by_point(self) -> "Iterator[tuple[Values, list[Cell]]]":
+    def by_point(self) -> "Iterator[tuple[FrozenSettings, list[Cell]]]":
         """The cells of each point, which differ only in the seed."""
-        points: dict[Values, list[Cell]] = {}
+        points: dict[FrozenSettings, list[Cell]] = {}
         for cell in self.cells:
             points.setdefault(cell.at, []).append(cell)
         yield from points.items()

@@ -1,8 +1,8 @@
 """Presets: experiments that tell a story, each with a takeaway filled in by the run's own numbers."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from ohash.core.parameters import Settings
 from ohash.engine.narrative import change_since_start
 from ohash.engine.params import FIRST_DATASET, FIRST_SEED, ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
@@ -14,7 +14,7 @@ class Companion:
     """A second run to compare with: what it is called, and what differs (None: the default of its method)."""
 
     label: str
-    values: dict[str, Any]
+    values: Settings
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Preset:
     title: str
     story: str
     takeaway: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Settings = field(default_factory=dict)
     companion: Companion | None = None
 
     def params(self) -> ExperimentParams:

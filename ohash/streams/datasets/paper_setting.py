@@ -1,7 +1,6 @@
 """The paper's protocol for its four datasets (Section VII-A and VII-B), for its figures and for single runs."""
 
-from typing import Any
-
+from ohash.core.parameters import Settings
 from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import default_queries
 
@@ -16,14 +15,14 @@ EITHER_OF_TWO = (0.05, 0.1)
 
 # Section VII-B: r = 64, α = 0 and, from its study, C = 0.1 for the other experiments. Table I has r = 48 and C = 1,
 # which no experiment of the text uses. The number of anchors is not given: 300. σ = 1, on vectors of unit length.
-PAPER_MODEL: dict[str, Any] = {"alpha": 0, "C": 0.1}
-PAPER_FEATURES: dict[str, Any] = {"m": 300, "sigma": 1.0}
+PAPER_MODEL: Settings = {"alpha": 0, "C": 0.1}
+PAPER_FEATURES: Settings = {"m": 300, "sigma": 1.0}
 # The warm-up: it has the anchors, and the mean that methods without a kernel subtract, too.
 PAPER_WARM = PAPER_FEATURES["m"]
 PAPER_R = 64
 
 
-def paper_params(beta: float, similar_by: str) -> dict[str, Any]:
+def paper_params(beta: float, similar_by: str) -> Settings:
     """Parameters of a run as in the paper; beta is that of its data set."""
     model = {"r": PAPER_R, **PAPER_MODEL, "beta": beta}
     return {**model, "kernel": "rbf", **PAPER_FEATURES, "similar_by": similar_by, "judged_by": "test"}

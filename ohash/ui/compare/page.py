@@ -3,14 +3,13 @@
 import html
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
-from ohash.core.parameters import format_value
+from ohash.core.parameters import FrozenSettings, format_value
 from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.narrative import amount
@@ -260,7 +259,7 @@ def _tuning_results(snapshot: ComparisonSnapshot) -> None:
         every.dataframe(rows, hide_index=True)
 
 
-def _settings(spec: HasherSpec, values: tuple[tuple[str, Any], ...]) -> str:
+def _settings(spec: HasherSpec, values: FrozenSettings) -> str:
     """Parameters as a person reads them: symbol = value."""
     rows = spec.table
     texts = [f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}" for key, value in values]

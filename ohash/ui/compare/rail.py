@@ -1,7 +1,6 @@
 """The rail of the Compare page: data, up to twelve methods, bits, pairs, seeds, and the rest."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from ohash.comparison.params import (
     parse_entry,
     rows_of,
 )
+from ohash.core.parameters import Value
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
@@ -128,7 +128,7 @@ def _setter(session: Session) -> OnCommit:
 
 
 def _method_setter(session: Session, now: Comparison, entry: Entry) -> OnCommit:
-    def change(key: str, value: object) -> None:
+    def change(key: str, value: Value) -> None:
         row = entry.spec.table[key]
         kept = [f"{name}={entry.spec.table[name].format(old)}" for name, old in entry.values if name != key]
         other = parse_entry(":".join([entry.method, *kept, f"{key}={row.format(value)}"]))
@@ -171,6 +171,7 @@ def _seeds(now: Comparison, count: int) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def _value(now: Comparison, key: str) -> Any:
+def _value(now: Comparison, key: str) -> Value:
     parts = (now.options, now.features, now.stream, now.drift, now.run)
-    return next(getattr(part, key) for part in parts if hasattr(part, key))
+    value: Value = next(getattr(part, key) for part in parts if hasattr(part, key))
+    return value

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter, format_value
+from ohash.core.parameters import Parameter, Value, format_value
 from ohash.engine.params import flat, opening_seed, rows_of
 from ohash.models.online.oh_params import OHParams
 from ohash.ui.live import rail
@@ -40,7 +39,7 @@ def _row(session: Session) -> None:
                 _reset(session, row)
 
 
-def _changed(session: Session) -> list[tuple[Parameter, Any]]:
+def _changed(session: Session) -> list[tuple[Parameter, Value]]:
     """The parameters in force that are not at their defaults and have an effect, with their values."""
     rows, values = rows_of(session.params), flat(live_run.current_params(session)) | session.pending
     rows["seed"] = replace(rows["seed"], default=opening_seed(session.params.dataset))

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter, parameter_table
+from ohash.core.parameters import Parameter, Settings, Value, parameter_table
 from ohash.engine.params import ExperimentParams, experiment, flat, opening_seed, rows_of, unchecked_experiment
 from ohash.models import registry as methods
 from ohash.models.online.mmoh import MMOHParams
@@ -106,21 +106,21 @@ def change_T(session: Session, T: int) -> None:
     _start(session, current, method, values)
 
 
-def _own_settings(current: ExperimentParams, method: str) -> dict[str, Any]:
+def _own_settings(current: ExperimentParams, method: str) -> Settings:
     """The settings another method takes over: those it has and that are not at their defaults, as it has its own."""
     defaults = flat(unchecked_experiment(current.dataset, current.method))
     rows = rows_of(unchecked_experiment(current.dataset, method))
     return {key: value for key, value in flat(current).items() if key in rows and value != defaults.get(key)}
 
 
-def _start(session: Session, current: ExperimentParams, method: str, values: dict[str, Any]) -> None:
+def _start(session: Session, current: ExperimentParams, method: str, values: Settings) -> None:
     try:
         live_run.commit(session, experiment(current.dataset, method, content=current.content, **values))
     except ValueError as error:
         session.warnings = [escape_markdown(error)]
 
 
-def _more_settings(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
+def _more_settings(session: Session, rows: dict[str, Parameter], values: Settings) -> None:
     elsewhere = {*VISIBLE, *(key for keys in MORE.values() for key in keys)}
     own = tuple(key for key in parameter_table(session.params.model) if key not in elsewhere)
     for heading, keys in MORE.items():
@@ -180,7 +180,7 @@ def _live_controls(session: Session) -> None:
             control(rows[key], values[key], partial(_change_in_fragment, session))
 
 
-def current_values(session: Session) -> dict[str, Any]:
+def current_values(session: Session) -> Settings:
     """Every parameter as the sliders show it: with live changes, and C as the warm-up chose it."""
     return flat(live_run.current_params(session)) | _chosen_C(session) | session.pending
 
@@ -209,7 +209,7 @@ def _restarts(session: Session, key: str) -> bool:
     return not acts_at_once(session, rows_of(session.params)[key]) or live_run.has_just_begun(session, key)
 
 
-def _change_in_fragment(session: Session, key: str, value: object) -> None:
+def _change_in_fragment(session: Session, key: str, value: Value) -> None:
     """A slider that is redrawn by itself was moved; a new run and a warning concern the whole page."""
     restarts = _restarts(session, key)
     change(session, key, value)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ohash.core.parameters import Parameter, format_value
+from ohash.core.parameters import Parameter, Value, format_value
 from ohash.ui.workarounds.slots import on_choice, slot
 
 OnCommit = Callable[[str, Any], None]
@@ -19,7 +19,7 @@ HALVES = (1.0, 1.5)
 
 def control(
     row: Parameter,
-    value: object,
+    value: Value,
     on_commit: OnCommit,
     *,
     options: tuple[str, ...] | None = None,
@@ -52,7 +52,7 @@ def control(
         st.slider(text, lo, hi, shown.initial, step=step, **common)
 
 
-def _options(row: Parameter, value: object, options: tuple[str, ...] | None) -> tuple[Any, ...]:
+def _options(row: Parameter, value: Value, options: tuple[str, ...] | None) -> tuple[Value, ...]:
     """Options of a select box or a log slider, the ends of a linear slider; the value is always among them."""
     if row.choices:
         choices = options or row.choices
@@ -88,7 +88,7 @@ def help_of(row: Parameter) -> str:
     return " ".join(parts) + (f"\n\n$${row.tex}$$" if row.tex else "")
 
 
-def log_options(row: Parameter, value: object) -> list[Any]:
+def log_options(row: Parameter, value: Value) -> list[Value]:
     """Round numbers on a logarithmic scale, with the current value among them.
 
     >>> log_options(Parameter("r", int, 48, "r", "", "", slider=(8, 64), scale="log"), 50)
@@ -97,7 +97,7 @@ def log_options(row: Parameter, value: object) -> list[Any]:
     assert row.slider is not None
     hi = row.slider[1]
     lo = row.slider[0] or hi / 10_000  # a logarithmic scale has no 0
-    options: set[Any] = {value}
+    options: set[Value] = {value}
     if row.kind is int and hi <= 4096:
         power = 2 ** math.floor(math.log2(max(lo, 1)))
         while power <= hi:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from ohash.core.parameters import Settings
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import MAX_RUNS, differing_settings, overlay
 from ohash.store.listing import RunRow, differences
@@ -35,7 +35,7 @@ def compare(lines: list[RunRow], runs: Sequence[Run], *, more: bool = False) -> 
         _show_differences(named)
 
 
-def _name(line: RunRow, differing: dict[str, dict[str, Any]]) -> str:
+def _name(line: RunRow, differing: dict[str, Settings]) -> str:
     """The method, and the parameters in which the selected runs differ; of one run, what was changed."""
     settings = [
         f"{name} = {values[line.key]}"

@@ -1,12 +1,11 @@
 """A new sweep: what varies, from the same parameter table as everything else, and how long it will take."""
 
 import os
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from ohash.core.parameters import Parameter
+from ohash.core.parameters import Parameter, Settings, Value
 from ohash.engine.narrative import duration
 from ohash.engine.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
@@ -77,7 +76,7 @@ def build(session: Session) -> Sweep | None:
     )
     at_random = how == RANDOM
     grid, problems = _grid(rows, varied, at_random=at_random)
-    random: dict[str, Any] = {}
+    random: Settings = {}
     if at_random and grid:
         draws = st.number_input("Settings to draw", 2, 500, 20, key="sweep_draws", help=DRAWS_HELP)
         random, grid = {"draws": int(draws), **grid}, {}
@@ -163,7 +162,7 @@ def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:
 
 def _base(
     session: Session, dataset: str, chosen: list[str], rows: dict[str, Parameter], own: Dataset | None
-) -> dict[str, Any]:
+) -> Settings:
     """What was changed on Live applies here too, if the data and the method are the same."""
     same = session.params.dataset == dataset and session.params.content == ("" if own is None else own.fingerprint())
     if not same or session.params.method not in chosen:
@@ -172,7 +171,7 @@ def _base(
     return {key: live[key] for key in rows if live[key] != default[key] and key != "pairs"}
 
 
-def _show_base(base: dict[str, Any]) -> None:
+def _show_base(base: Settings) -> None:
     values = ", ".join(
         f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {escape_markdown(value)}"
         for key, value in base.items()
@@ -180,9 +179,11 @@ def _show_base(base: dict[str, Any]) -> None:
     st.caption(f"Everything else is as on Live: {values}." if values else "Everything else is at its default.")
 
 
-def _grid(rows: dict[str, Parameter], varied: list[str], *, at_random: bool) -> tuple[dict[str, list[Any]], list[str]]:
+def _grid(
+    rows: dict[str, Parameter], varied: list[str], *, at_random: bool
+) -> tuple[dict[str, list[Value]], list[str]]:
     """The values of each parameter, as typed, and what is wrong with them."""
-    grid: dict[str, list[Any]] = {}
+    grid: dict[str, list[Value]] = {}
     problems = []
     for key, column in zip(varied, st.columns(max(1, len(varied))), strict=False):
         row, suggested = rows[key], suggested_values(rows[key])
@@ -203,7 +204,7 @@ def _grid(rows: dict[str, Parameter], varied: list[str], *, at_random: bool) -> 
     return grid, problems
 
 
-def suggested_values(row: Parameter) -> list[Any]:
+def suggested_values(row: Parameter) -> list[Value]:
     """Values worth trying: all choices, or five across the slider.
 
     >>> from ohash.engine.params import experiment, rows_of
