@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LATEX = {
@@ -24,7 +23,7 @@ SMALL = 4.2, 8.0  # points of a character and between two columns of a table, in
 COMMAND, BOLD = re.compile(r"\\[A-Za-z]+"), r"\textbf"
 
 
-def to_csv(columns: Mapping[str, Iterable[Any]]) -> str:
+def to_csv(columns: Mapping[str, Iterable[object]]) -> str:
     """Columns as CSV: floats with all their digits, None and NaN as empty cells, no formulas for a spreadsheet.
 
     >>> print(to_csv({"pairs": [1, 2], "map": [0.5, float("nan")]}), end="")
@@ -43,7 +42,7 @@ def to_csv(columns: Mapping[str, Iterable[Any]]) -> str:
     return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
 
 
-def rows_to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def rows_to_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows as CSV; the first row names the columns."""
     return to_csv({name: [row[name] for row in rows] for name in rows[0]})
 

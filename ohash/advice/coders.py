@@ -14,9 +14,10 @@ from ohash.advice.click_log import Matrix
 from ohash.core.codes import pack, unpack
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.base import AsymmetricHasher
-from ohash.models.quantizers.reconstruction import sum_parts
+from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 
 Map = Callable[[Matrix], Matrix]
+Stored = list[Any]  # what a coder stores of documents, block by block
 Form = tuple[Matrix, Matrix]  # (g_x (n, k), bias_x (n,))
 
 
@@ -78,7 +79,9 @@ class FloatCoder:
 class DecodedCoder:
     """Codes of a method that decodes to vectors: int8, product quantisation."""
 
-    def __init__(self, model: Any, docs: Map = identity, queries: Map = identity, *, dot: bool = False) -> None:
+    def __init__(
+        self, model: Reconstruction, docs: Map = identity, queries: Map = identity, *, dot: bool = False
+    ) -> None:
         """The model is fitted."""
         self.model, self.map_docs, self.map_queries, self.dot = model, docs, queries, dot
         self.bytes = float(-(-model.r // 8))

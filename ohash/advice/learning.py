@@ -8,7 +8,7 @@ validation clicks, at one length for all. MMOH learns the same stream with the s
 
 from collections.abc import Generator
 from itertools import product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +114,7 @@ class Learning:
         rng = np.random.default_rng([self.options.seed, self.split.number, 0x0A])
         start = random_rotation(self.log.d, r, np.random.default_rng(self.options.seed)) * np.sqrt(self.log.d)
         starts = start.astype(np.float32).reshape(self.log.d, T, r // T).transpose(1, 0, 2)
-        model: Any = (
+        model: OH | MMOH = (
             OH(r=r, C=C, seed=self.options.seed, center="none", W=starts[0])
             if T == 1
             else MMOH(T=T, r=r // T, C=C, seed=self.options.seed, center="none", W=starts)

@@ -8,13 +8,12 @@ shown next to its name and does not stop the others.
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ohash.advice.adapter import CHOICE_DOCS
 from ohash.advice.click_log import ClickLog, QuerySet, Split, click_log, splits, subsample
-from ohash.advice.coders import Coder
+from ohash.advice.coders import Coder, Stored
 from ohash.advice.contenders import Contender, contenders
 from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
@@ -49,8 +48,8 @@ class AdviceRunner(Background):
         self._errors: dict[str, str] = {}
         self._exact: dict[int, Rows] = {}
         self._fewer: dict[int, tuple[ClickLog, QuerySet, Rows]] = {}
-        self._codes: dict[tuple[str, int], tuple[list[Any], float]] = {}
-        self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
+        self._codes: dict[tuple[str, int], tuple[Stored, float]] = {}
+        self._kept: dict[str, tuple[Coder, Stored, float, float, float]] = {}
         self._engine: dict[str, tuple[float, str]] = {}
         self._done, self._tasks, self._part, self._activity = 0, 1, 0.0, "reading the data"
         self._since, self._published = time.monotonic(), 0.0
@@ -168,7 +167,7 @@ class AdviceRunner(Background):
 
     def _encode(
         self, log: ClickLog, coder: Coder, codes: str, split: int
-    ) -> Generator[float, None, tuple[list[Any], float]]:
+    ) -> Generator[float, None, tuple[Stored, float]]:
         """All documents, and the seconds; the second of two contenders with the same codes takes those of the first."""
         if (codes, split) in self._codes:
             return self._codes.pop((codes, split))
@@ -207,12 +206,12 @@ def _note(dataset: Dataset) -> str:
     return "; ".join(text for text in notes if text)
 
 
-def _query_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> float:
+def _query_seconds(log: ClickLog, coder: Coder, stored: Stored, queries: Rows) -> float:
     """The median time of one query on one thread, scaled from one block to all documents."""
     return _median_seconds(log, coder.searcher(stored[0], log.X[queries[:TIMED_CALLS]]))
 
 
-def _engine_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> tuple[float, str]:
+def _engine_seconds(log: ClickLog, coder: Coder, stored: Stored, queries: Rows) -> tuple[float, str]:
     """The median time of one query in faiss, and the name of its index; NaN and the reason without one."""
     try:
         index = faiss_search(coder, stored[0], log.docs[:ROWS_PER_BLOCK], log.X[queries[:TIMED_CALLS]])

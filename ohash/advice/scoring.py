@@ -10,14 +10,13 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import zip_longest
-from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
 from ohash.advice.click_log import ClickLog, Matrix, QuerySet
-from ohash.advice.coders import Coder, Form
+from ohash.advice.coders import Coder, Form, Stored
 from ohash.core.arrays import Bytes, Floats, Integers, Rows, Singles
 from ohash.runtime.compile import array_type, inline, kernel_for
 from ohash.runtime.threads import batches, in_parallel
@@ -213,7 +212,7 @@ def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, N
             if some is not None
         ]
 
-        def fill(start: int, held: "list[tuple[Search, slice, Matrix, list[Any]]]" = held) -> None:
+        def fill(start: int, held: "list[tuple[Search, slice, Matrix, Stored]]" = held) -> None:
             linear_form = items(start, min(start + ROWS_PER_BLOCK, n))
             for search, some, D, _ in held:
                 search.fill(D, some, start, linear_form)
@@ -268,7 +267,7 @@ def _rescore(
     return truth, np.divide(gain, best, out=np.zeros(len(gain)), where=best > 0)
 
 
-def blocks(log: ClickLog, coder: Coder, stored: list[Any] | None = None) -> Items:
+def blocks(log: ClickLog, coder: Coder, stored: Stored | None = None) -> Items:
     """The documents as a coder gives them back: from its stored blocks, or encoded whenever they are needed."""
 
     def items(start: int, stop: int) -> Form:

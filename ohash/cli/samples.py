@@ -5,14 +5,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
-
+from ohash.runtime.frames import Arrays
 from ohash.streams.datasets import debian, fashion, patches, words
 from ohash.streams.samples import SourceMissingError, checksum, recorded_checksums, sample_folder, write_npz
 
-Build = Callable[[Path | None], dict[str, npt.NDArray[Any]]]
+Build = Callable[[Path | None], Arrays]
 SAMPLES: dict[str, tuple[str, Build]] = {
     "debian": (debian.FILE, debian.build),
     "fashion": (fashion.FILE, fashion.build),

@@ -197,7 +197,7 @@ class Comparison:
         """A short name; equal comparisons have equal keys."""
         return hashlib.sha256(json.dumps(self.to_query(), sort_keys=True).encode()).hexdigest()[:16]
 
-    def _common_settings(self) -> tuple[Any, ...]:
+    def _common_settings(self) -> tuple[FeatureParams, StreamParams, DriftParams, RunParams]:
         return self.features, self.stream, self.drift, self.run
 
 

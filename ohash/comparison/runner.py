@@ -6,7 +6,7 @@ lengths. An error in one method is shown next to its name and does not stop the 
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
@@ -66,7 +66,7 @@ class ComparisonRunner(Background):
         self._trials: list[Trial] = []
         self._setup = EvaluationSetup()
         self._chance: dict[str, float] = {}
-        self._worlds: dict[tuple[Any, ...], World] = {}
+        self._worlds: dict[tuple[Hashable, ...], World] = {}
         self._phase, self._seq, self._published = "curves", 0, 0.0
         self._snapshot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
 

@@ -11,13 +11,14 @@ import numbers
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 Scale = Literal["linear", "log"]
 Value = bool | int | float | str  # of a parameter; the `kind` of its row says which
 Settings = dict[str, Any]  # values of parameters by key: each has the type that its row declares
+T = TypeVar("T")
 FrozenSettings = tuple[tuple[str, Any], ...]  # the same, hashable
 DRAWN_DIGITS = 3  # of a number drawn at random
 
@@ -122,7 +123,7 @@ class Parameter:
 
 
 def param(
-    default: object,
+    default: T,
     *,
     symbol: str,
     title: str,
@@ -139,7 +140,7 @@ def param(
     alias: str = "",
     tex: str = "",
     active_if: tuple[str, ...] = (),
-) -> Any:
+) -> T:
     """A dataclass field that is a row of the parameter table; `live` parameters may change during a run."""
     row = {
         "symbol": symbol,
@@ -167,22 +168,22 @@ def bits_param(
     hi: int = 8192,
     slider: tuple[float, float] = (8, 1024),
     help: str = "Length of a code.",  # noqa: A002
-) -> Any:
+) -> int:
     """r, the bits of a code."""
     return param(default, symbol="r", title="bits", lo=1, hi=hi, slider=slider, scale="log", help=help)
 
 
-def centring_param(default: str, help: str = "Subtract the warm-up's mean.") -> Any:  # noqa: A002
+def centring_param(default: str, help: str = "Subtract the warm-up's mean.") -> str:  # noqa: A002
     """Whether the mean of the warm-up is subtracted."""
     return param(default, symbol="μ", title="centring", choices=("none", "frozen"), help=help)
 
 
-def precision_param(help: str = "Precision.") -> Any:  # noqa: A002
+def precision_param(help: str = "Precision.") -> str:  # noqa: A002
     """The floating-point type that a method computes in."""
     return param("float32", symbol="", title="precision", choices=("float32", "float64"), help=help)
 
 
-def seed_param(help: str) -> Any:  # noqa: A002
+def seed_param(help: str) -> int:  # noqa: A002
     """The seed of what a method draws."""
     return param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help=help)
 

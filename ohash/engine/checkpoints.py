@@ -91,7 +91,7 @@ class PartScores(NamedTuple):
     `queries` are the rows of the data that `ap` is of.
     """
 
-    scores: dict[str, Any]
+    scores: dict[str, float]
     ap: npt.NDArray[np.float64]
     queries: Rows
 
@@ -111,7 +111,7 @@ class Checkpoints:
         self.map_float: float | None = None
         self.test_scores: dict[str, float] = {}
         self.recomputed = self.flipped = 0
-        self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
+        self._diagnosed: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self._stored: tuple[tuple[int, int, int], Estimates] | None = None
         self.judge, self.table = self._fresh()

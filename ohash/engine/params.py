@@ -272,7 +272,7 @@ def kernel_for(spec: HasherSpec, suits_data: str) -> str:
     return {"kernel": suits_data, "vectors": "none", "distance": "given"}[spec.features]
 
 
-def _parts(params: ExperimentParams) -> tuple[Any, ...]:
+def _parts(params: ExperimentParams) -> tuple[object, ...]:
     return (params.model, params.features, params.stream, params.drift, params.run)
 
 

@@ -5,10 +5,10 @@ Runs that differ only in method, r, beta, C and the like share one world, so a n
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -235,11 +235,11 @@ class _Slot:
     world: World | None = None
 
 
-_worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()
+_worlds: OrderedDict[tuple[Hashable, ...], _Slot] = OrderedDict()
 _worlds_lock = threading.Lock()
 
 
-def world_key(params: ExperimentParams) -> tuple[Any, ...]:
+def world_key(params: ExperimentParams) -> tuple[Hashable, ...]:
     """What experiments that share a world have in common: data, map, stream, drift, seed, precision."""
     dtype = getattr(params.model, "dtype", "float32")
     return params.dataset, params.content, params.features, params.stream, params.drift, params.seed, dtype

@@ -38,7 +38,7 @@ def load(path: str | Path) -> Any:
     return load_with_companion(path)[0]
 
 
-def load_with_companion(path: str | Path) -> tuple[Any, Frame | None]:
+def load_with_companion(path: str | Path) -> tuple[OnlineHasher, Frame | None]:
     """The hasher, and what was saved with it."""
     header, arrays = read_archive(path, "model", FORMAT)
     others = {name.removeprefix(COMPANION): arrays.pop(name) for name in list(arrays) if name.startswith(COMPANION)}

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from ohash.core.arrays import Bytes, Rows
 from ohash.index.engines import engines
 from ohash.index.engines.page_execution import Session, open_session
 
+Result = TypeVar("Result")
 BITS, D, QUERIES, K, CANDIDATES, MAX_ROWS, ROUNDS = 48, 32, 50, 10, 100, 20_000, 5
 
 
@@ -132,12 +133,12 @@ def _recall(sample: Sample, rows: Rows) -> float:
     return float(np.mean([np.isin(row, near).mean() for row, near in zip(rows, sample.neighbours, strict=True)]))
 
 
-def _least(task: Callable[[], Any]) -> float:
+def _least(task: Callable[[], object]) -> float:
     """Seconds, the least of a few rounds: other programs only add to it."""
     return min(_time(task)[0] for _ in range(ROUNDS))
 
 
-def _time(task: Callable[[], Any]) -> tuple[float, Any]:
+def _time(task: Callable[[], Result]) -> tuple[float, Result]:
     start = time.perf_counter()
     result = task()
     return time.perf_counter() - start, result

@@ -7,7 +7,7 @@ that learn from points see 4,000 of them, and batch methods are fitted to the sa
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ohash.models.base import HasherSpec
 from ohash.models.registry import hashers
 from ohash.runtime.threads import one_blas_thread
 
+Result = TypeVar("Result")
 D, R, PAIRS, KSH_LABELS = 300, 48, 2000, 1000
 REPEATS = 3  # of a quick method
 QUICK = 1.0  # seconds
@@ -69,7 +70,7 @@ def _train(spec: HasherSpec, X: Singles, labels: Rows, i: Rows, j: Rows, s: Rows
     if hasattr(model, "warm_up"):
         model.warm_up(X[:D])
     rows = np.stack([i, j], axis=1).ravel()
-    learn: dict[str, Callable[[], Any]] = {
+    learn: dict[str, Callable[[], object]] = {
         "nothing": lambda: None,
         "pairs": lambda: model.learn(X, i, j, s),
         "points": lambda: model.learn_points(X, rows, labels[rows]),
@@ -90,7 +91,7 @@ def _fit(spec: HasherSpec, X: Singles, labels: Rows, **options: object) -> Any:
     return model
 
 
-def _cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+def _cpu(work: Callable[[], Result]) -> tuple[float, Result]:
     start = time.process_time()
     result = work()
     return time.process_time() - start, result

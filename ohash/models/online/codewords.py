@@ -233,7 +233,7 @@ def learn_oecc(
         clock[1] += moved
 
 
-def expected_classes() -> Any:
+def expected_classes() -> int:
     """The parameter `classes` of a method with Hadamard codewords."""
     return param(
         2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
@@ -241,7 +241,7 @@ def expected_classes() -> Any:
     )  # fmt: skip
 
 
-def codeword_mapping() -> Any:
+def codeword_mapping() -> str:
     """The parameter `mapping` of a method with Hadamard codewords."""
     return param(
         "lsh", symbol="", title="codewords", choices=("lsh", "columns"),

@@ -3,11 +3,13 @@
 import secrets
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import streamlit as st
 
+from ohash.advice.runner import AdviceRunner
+from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.live.presets import PRESETS
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
 from ohash.ui.session import access, address, advice_run, comparisons, live_run, own_data, view_state
@@ -84,7 +86,7 @@ def _detach(session: str) -> None:
         hub.detach(session)
 
 
-def _hubs() -> tuple[Hub[Any], ...]:
+def _hubs() -> tuple[Hub[Runner], Hub[ComparisonRunner], Hub[AdviceRunner]]:
     """The hubs of everything that runs for a session."""
     return live_run.hub(), comparisons.hub(), advice_run.hub()
 
