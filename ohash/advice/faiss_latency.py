@@ -42,7 +42,7 @@ def faiss_search(coder: Coder, stored: Any, docs: Matrix, Q: Matrix) -> FaissSea
         index, queries = _fill(faiss, coder, stored, docs, Q)
     k = min(K, len(docs))
 
-    def search(at: int) -> Any:
+    def search(at: int) -> object:
         with one_faiss_thread(faiss):
             return index.search(queries[at % len(queries)][None], k)
 

@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash.core.arrays import Numbers
 from ohash.core.features import FeatureMap
@@ -156,6 +155,6 @@ def _queries(steps: list[str], d: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _save(file: Path, arrays: Arrays | dict[str, npt.NDArray[Any]]) -> None:
+def _save(file: Path, arrays: Arrays) -> None:
     with atomic_file(file) as stream:
         save_arrays(stream, arrays)

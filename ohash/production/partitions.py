@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from ohash.runtime.frames import JsonObject
 from ohash.streams.readers.table import ID_NAMES
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyarrow.fs import FileSystem
 
 PARTITION_ROWS = 500_000  # row groups are joined up to this many rows
@@ -68,7 +69,7 @@ def list_partitions(place: str, column: str | None = None, identity: str | None 
     return partitions
 
 
-def read_batches(partition: Partition) -> Iterator[tuple[Any, npt.NDArray[np.float32]]]:
+def read_batches(partition: Partition) -> Iterator[tuple["pa.Array", npt.NDArray[np.float32]]]:
     """(ids as an Arrow array, vectors (n, d)) of one batch after another."""
     size = max(1, BATCH_VALUES // max(1, partition.d or 256))
     columns = [partition.column] + ([partition.id] if partition.id is not None else [])
@@ -85,7 +86,7 @@ def read_batches(partition: Partition) -> Iterator[tuple[Any, npt.NDArray[np.flo
         row += len(batch)
 
 
-def to_vectors(name: str, column: Any, first: int) -> npt.NDArray[np.float32]:
+def to_vectors(name: str, column: "pa.Array", first: int) -> npt.NDArray[np.float32]:
     """A column of lists as a matrix."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -105,7 +106,7 @@ def to_vectors(name: str, column: Any, first: int) -> npt.NDArray[np.float32]:
     return np.asarray(flat.to_numpy(zero_copy_only=False), np.float32).reshape(len(column), -1)
 
 
-def _columns(name: str, schema: Any, column: str | None, identity: str | None) -> tuple[str, str | None, int]:
+def _columns(name: str, schema: "pa.Schema", column: str | None, identity: str | None) -> tuple[str, str | None, int]:
     """(column of vectors, column of ids or None, numbers per vector if the schema says)."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -127,7 +128,7 @@ def _columns(name: str, schema: Any, column: str | None, identity: str | None) -
     return chosen, identity, kind.list_size if pa.types.is_fixed_size_list(kind) else 0
 
 
-def _row_groups(place: str) -> Iterator[tuple[str, tuple[int, ...], int, Any]]:
+def _row_groups(place: str) -> Iterator[tuple[str, tuple[int, ...], int, "pa.Schema"]]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     system, folder = open_place(place)
@@ -146,7 +147,7 @@ def _row_groups(place: str) -> Iterator[tuple[str, tuple[int, ...], int, Any]]:
             yield file, tuple(groups), sum(sizes[group] for group in groups), schema
 
 
-def _parquet_batches(partition: Partition, columns: list[str], size: int) -> Iterator[Any]:
+def _parquet_batches(partition: Partition, columns: list[str], size: int) -> Iterator["pa.RecordBatch"]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     system, folder = open_place(partition.place)
@@ -162,13 +163,13 @@ def _lance() -> ModuleType:
         raise ValueError("a Lance data set needs its reader: python3 -m pip install pylance") from error
 
 
-def _lance_fragments(place: str) -> Iterator[tuple[str, tuple[int, ...], int, Any]]:
+def _lance_fragments(place: str) -> Iterator[tuple[str, tuple[int, ...], int, "pa.Schema"]]:
     data = _lance().dataset(place)
     for fragment in data.get_fragments():
         yield "fragment", (fragment.fragment_id,), fragment.count_rows(), data.schema
 
 
-def _lance_batches(partition: Partition, columns: list[str], size: int) -> Iterator[Any]:
+def _lance_batches(partition: Partition, columns: list[str], size: int) -> Iterator["pa.RecordBatch"]:
     fragment = _lance().dataset(partition.place).get_fragment(partition.groups[0])
     yield from fragment.to_batches(columns=columns, batch_size=size)
 

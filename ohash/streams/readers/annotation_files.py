@@ -6,7 +6,7 @@ are one per row of the vectors, as .npy, .csv or .txt.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from ohash.streams.readers.file_formats import read_safely, refuse_pickle
 from ohash.streams.readers.source import BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
 from ohash.table_files import is_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NAMES = {
     "i": ("i", "a", "query", "query_id", "query-id", "qid", "left", "id1", "item1", "source"),
@@ -125,7 +128,7 @@ def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
     return matches
 
 
-def _pair_values(source: Source, limits: Limits, name: str, column: Any, *, texts: bool) -> Array:
+def _pair_values(source: Source, limits: Limits, name: str, column: "pa.ChunkedArray", *, texts: bool) -> Array:
     """An Arrow column as numbers where it holds numbers, else as text; ids always as text if `texts`."""
     import pyarrow as pa  # noqa: PLC0415
 

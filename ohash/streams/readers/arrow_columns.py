@@ -69,7 +69,7 @@ def fill_table(
 ) -> Table:
     """Fill a float32 matrix from record batches of at most `rows` rows in total; `width` is that of a list column."""
     X = empty_rows((rows, width or len(part.features)), np.float32, IN_MEMORY)
-    kept: dict[str, list[Any]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
+    kept: dict[str, list[pa.Array]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
     captions: list[str] = []
     at = 0
     for batch in batches:

@@ -6,14 +6,17 @@ The columns of the first line and the number of lines are counted before anythin
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import Peek, Table
 from ohash.table_files import is_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST_LINE = 2**24
 BYTES_PER_READ = 2**22
@@ -65,14 +68,14 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     return table if _ends_a_line(source) else replace(table, note=UNENDED)
 
 
-def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> "dict[str, pa.ChunkedArray]":
     """Columns as text: `wanted` maps a name in the file to the name the column is wanted by."""
     import pyarrow as pa  # noqa: PLC0415
 
     first = first_line(source, limits)
     limits.check_shape(source.name, lines(source) - first.has_names, len(first.names))
 
-    def collect(batches: Any) -> dict[str, Any]:
+    def collect(batches: "Iterable[pa.RecordBatch]") -> "dict[str, pa.ChunkedArray]":
         whole = pa.Table.from_batches(list(batches))
         return {name: whole.column(column) for column, name in wanted.items()}
 
@@ -120,7 +123,9 @@ def _ends_a_line(source: Source) -> bool:
         return stream.read(1) in b"\r\n"
 
 
-def _parse(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Result]) -> Result:
+def _parse(
+    source: Source, first: FirstLine, features: tuple[str, ...], use: "Callable[[Iterable[pa.RecordBatch]], Result]"
+) -> Result:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.csv as pa_csv  # noqa: PLC0415
 

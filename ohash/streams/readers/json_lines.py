@@ -2,10 +2,13 @@
 
 import io
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ohash.runtime.frames import JsonObject
 from ohash.streams.readers.source import BadFileError, Limits, Source, short_message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST_LINE = 2**16
 BLOCK_BYTES = 2**22
@@ -16,7 +19,7 @@ def names(source: Source) -> list[str]:
     return list(_first(source))
 
 
-def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> JsonObject:
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> "dict[str, pa.ChunkedArray]":
     """Columns: `wanted` maps a key to the name the column is wanted by. The first line says which are texts."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.json as pa_json  # noqa: PLC0415
@@ -57,7 +60,7 @@ def _first(source: Source) -> JsonObject:
     return row
 
 
-def _kind(value: object) -> Any:
+def _kind(value: object) -> "pa.DataType":
     import pyarrow as pa  # noqa: PLC0415
 
     if isinstance(value, bool):

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers.source import (
@@ -56,7 +56,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     return arrow.fill_table(source.name, limits, part, rows, batches(), width)
 
 
-def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> "dict[str, pa.ChunkedArray]":
     """Columns: `wanted` maps a name in the file to the name the column is wanted by."""
     with _open(source) as file:
         limits.check_shape(source.name, file.metadata.num_rows, len(wanted))
