@@ -1,7 +1,6 @@
 """An answer as tables: one row per contender, one row per contender and split, and one row per query."""
 
 import math
-from typing import Any
 
 from ohash.advice.contenders import Kind
 from ohash.advice.results import AdviceSnapshot, ContenderResult
@@ -18,7 +17,7 @@ def kind_words(snapshot: AdviceSnapshot) -> dict[Kind, str]:
     return dict(zip(ORDER, words, strict=True))
 
 
-def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
+def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, object]]:
     """One row per contender: bytes, means over all queries of all splits, differences from the best free one, costs."""
     answer = verdict(snapshot)
     floats = snapshot.cost("float", "query")
@@ -26,7 +25,7 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
     for one in snapshot.contenders:
         if not snapshot.results_of(one.key):
             continue
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "contender": one.title, "kind": kind_words(snapshot)[one.kind], "bits_per_dimension": one.bits,
             "bytes_per_item": snapshot.cost(one.key, "bytes"), "splits": len(snapshot.results_of(one.key)),
             "validation": snapshot.validation(one.key),
@@ -49,7 +48,7 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
     return rows
 
 
-def query_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
+def query_rows(snapshot: AdviceSnapshot) -> list[dict[str, object]]:
     """One row per contender, split and query: what every mean and interval is computed from."""
     return [
         {

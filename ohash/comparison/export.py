@@ -5,7 +5,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash import table_files
 from ohash.comparison.equal_bytes import budget
@@ -14,6 +13,7 @@ from ohash.comparison.gaps import FLOATS, Gap, gap
 from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import verdict
+from ohash.core.arrays import Array
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import ENOUGH_SEEDS
@@ -22,7 +22,7 @@ from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
 from ohash.table_files import bibliography, escape_latex
 
-Rows = list[dict[str, Any]]
+ResultRow = dict[str, Any]  # one row of the table of results
 TRUTH_COLUMNS = {"map": ("map",), "hit_10": ("hit_10", "mrr", "ndcg_10", "auc_later")}
 CHANCE = "random order (chance)"
 UNSUPERVISED = "nothing"  # what the exported column `learns_from` says of a method without supervision
@@ -32,14 +32,14 @@ CURVES = (
 )  # fmt: skip
 
 
-def result_rows(snapshot: ComparisonSnapshot) -> Rows:
+def result_rows(snapshot: ComparisonSnapshot) -> list[ResultRow]:
     """One row per method, compared with the first; the float vectors come last, as a reference.
 
     With clicks, the scores of a random order come before them.
 
     Fewer than three seeds give a difference, but no interval. With clicks there is hit@10 instead of mAP.
     """
-    rows: Rows = []
+    rows: list[ResultRow] = []
     truth = snapshot.truth_column
     for at, name in enumerate(snapshot.names):
         record, cost = snapshot.record(at), snapshot.costs[at] if snapshot.costs else None
@@ -92,11 +92,11 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
     ]
 
 
-def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:
+def columns(snapshot: ComparisonSnapshot) -> dict[str, Array]:
     """Every checkpoint of every run in one long table: method, seed, pairs, scores."""
     parts = [result for result in snapshot.results if len(result.checkpoints.get("pairs", ()))]
     sizes = [len(result.checkpoints["pairs"]) for result in parts]
-    table: dict[str, npt.NDArray[Any]] = {
+    table: dict[str, Array] = {
         "method": np.repeat(np.array([snapshot.names[result.entry] for result in parts], dtype=np.str_), sizes),
         "seed": np.repeat(np.array([result.seed for result in parts], np.int64), sizes),
     }
@@ -210,7 +210,7 @@ def _half_width(difference: Gap | None) -> float:
     return math.nan if difference is None or difference.seeds < ENOUGH_SEEDS else difference.half_width
 
 
-def _cells(row: dict[str, Any], scored: tuple[str, ...], best: dict[str, float]) -> list[str]:
+def _cells(row: ResultRow, scored: tuple[str, ...], best: dict[str, float]) -> list[str]:
     supervision = row["learns_from"].replace(UNSUPERVISED, "none")
     cells = [escape_latex(row["method"]), supervision, "--" if not row["bits"] else str(row["bits"])]
     for key in scored:
@@ -227,6 +227,6 @@ def _share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
-def _json_value(value: object) -> Any:
+def _json_value(value: object) -> object:
     """NaN and infinity as None, which JSON can write."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -94,6 +94,6 @@ class Codes(np.ndarray[Any, np.dtype[np.uint8]]):
         self.version = getattr(source, "version", -1)
         self.hamming = getattr(source, "hamming", True)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Copies across processes keep what they remember."""
         return (Codes, (np.asarray(self), self.r, self.version, self.hamming))

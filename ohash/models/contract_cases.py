@@ -48,7 +48,7 @@ class Case:
         """The rows, read-only."""
         return self.sample[0]
 
-    def build(self, **options: Any) -> Any:
+    def build(self, **options: object) -> Any:
         """A new model of few bits and few iterations that has seen nothing."""
         table = self.spec.table
         wanted = {"r": BITS, "seed": 5, "dims": "first r"}
@@ -79,7 +79,7 @@ class Case:
             return model.learn_points(X, np.arange(ROWS)[part], labels[part])
         return None
 
-    def trained(self, **options: Any) -> Any:
+    def trained(self, **options: object) -> Any:
         """A model that has learnt."""
         model = self.build(**options)
         self.teach(model)

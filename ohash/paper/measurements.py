@@ -1,10 +1,9 @@
 """The stored cells of the paper's figures, by figure, setting, method and the varied parameter."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +123,7 @@ class Measurements:
         self.intervals = {} if recording is None else dict(recording.intervals)
         self.same_queries = own is not None and own.same_test_queries
         self._frames: dict[tuple[str, bool], JsonObject] = {}
-        self._new_queries: dict[Any, npt.NDArray[np.bool_]] = {}
+        self._new_queries: dict[Hashable, npt.NDArray[np.bool_]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
     @cached_property

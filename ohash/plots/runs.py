@@ -15,6 +15,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
 from ohash.plots.live.scores import SCORES, TRUTHS, truth
+from ohash.plots.renderers.echarts_frame import Option
 from ohash.store.listing import ENDED, RunRow
 
 # A colour and a dash: runs stay apart without colour too.
@@ -111,7 +112,7 @@ def _axis(label: str, values: Mapping[str, Any]) -> ParallelAxis:
     return ParallelAxis(label, (ends[0], ends[1]), places)
 
 
-def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, dark: bool = False) -> dict[str, Any]:
+def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, dark: bool = False) -> Option:
     """Parallel coordinates for ECharts, as lines over a category per axis.
 
     Its own `parallel` series tells nobody what was brushed: `st.echarts_chart` reports only boxes of a `brush`.

@@ -7,7 +7,6 @@ the model, is the same however often the follower was interrupted; with several 
 import importlib
 import json
 import time
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class KafkaSource:
         self._consumer = self._kafka.Consumer({**options, "enable.partition.eof": True})
         self._offsets: dict[int, int] = {}
         self._at_end: set[int] = set()
-        self._left: list[Any] = []
+        self._left: list[object] = []
 
     def seek(self, position: Position) -> None:
         """Read every partition from its offset."""

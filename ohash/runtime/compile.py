@@ -142,6 +142,6 @@ def _lock(folder: Path, function: Callable[..., object]) -> Iterator[None]:
         yield
 
 
-def array_type(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
+def array_type(dtype: object, ndim: int, *, readonly: bool = False) -> Any:
     """The type of a contiguous array in a kernel's signature; a read-only one accepts writable arrays too."""
     return numba.types.Array(dtype, ndim, "C", readonly=readonly)

@@ -143,7 +143,7 @@ def differences(several: Sequence[ExperimentParams]) -> dict[str, list[str]]:
 
 def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
     """The checkpoints of several runs in one long table; an empty cell means "not measured"."""
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[object]] = {
         name: [] for name in ("run", "method", "dataset", "different", "queries", *COLUMNS)
     }
     for row, now in several:

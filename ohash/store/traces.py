@@ -28,7 +28,7 @@ def write_trace(path: Path, values: JsonObject, arrays: Arrays) -> None:
     curves = {group: group_of(arrays, group) for group in KINDS}
     names = list(dict.fromkeys(name for columns in curves.values() for name in columns))
     lengths = {group: len(next(iter(columns.values()), ())) for group, columns in curves.items()}
-    table: JsonObject = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
+    table: Arrays = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
     for name in names:
         parts = [
             pa.array(curves[group][name]) if name in curves[group] else pa.nulls(lengths[group], pa.float64())

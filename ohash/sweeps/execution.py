@@ -6,7 +6,7 @@ and does not stop the others; the next call tries it again.
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -181,7 +181,7 @@ class SweepExecution:
 
 def _by_world(cells: Iterable[Cell]) -> list[Cell]:
     """Cells that share data, pairs and features one after another, so that each world is made once."""
-    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    groups: dict[tuple[Hashable, ...], list[Cell]] = {}
     for cell in cells:
         groups.setdefault(world_key(cell.params), []).append(cell)
     return [cell for group in groups.values() for cell in group]

@@ -6,7 +6,7 @@ All three are `concurrent.futures.Executor`s for the task `ohash.engine.tasks.ru
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.tasks import run_with_data
@@ -15,13 +15,16 @@ from ohash.runtime.pool import WorkerPool
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset, dataset_to_frame
 
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
 
 class InlineExecutor(Executor):
     """Runs each task in the calling thread, when it is submitted."""
 
-    def submit(self, task: Callable[..., Any], /, *args: object, **kwargs: object) -> Future[Any]:
+    def submit(self, task: Callable[P, Result], /, *args: P.args, **kwargs: P.kwargs) -> Future[Result]:
         """Run the task; returns a finished future."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         future.set_running_or_notify_cancel()
         try:
             future.set_result(task(*args, **kwargs))

@@ -7,7 +7,6 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -197,7 +196,7 @@ def _picture(chart: Chart, width: float, height: float) -> list[str]:
     return re.sub(r'"#([0-9a-f]{6})"', r'"var(--c\1)"', svg).split("\n")
 
 
-def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts: Texts) -> list[Any]:
+def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts: Texts) -> list[object]:
     """The number of each line; a curve is that of the wide picture, with what its x and y are multiplied by and moved.
 
     Both pictures have the same axes and points, so that only the frame of the plot differs. Curves are most of a file.
@@ -211,7 +210,7 @@ def _narrow_lines(wide: list[str], numbers: list[int], narrow: list[str], texts:
     )
     across, up = width / w, (height - ABOVE) / (h - ABOVE)
     move = [round(v, 4) for v in (across, left - across * x, up, top + ABOVE - up * (y + ABOVE))]
-    drawn: list[Any] = []
+    drawn: list[object] = []
     for at, line in enumerate(narrow):
         same = at - second + first
         if at > second and len(line) > LONG and re.sub(POINTS, "", line) == re.sub(POINTS, "", wide[same]):

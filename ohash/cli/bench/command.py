@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ohash.cli.bench.results import Results, check_target, update_readme
 from ohash.cli.lab import app_file
 from ohash.core.arrays import Numbers, Reals, Rows, Singles
 from ohash.core.loss import dissimilar_threshold, zero_loss_codes
+from ohash.core.parameters import Settings
 from ohash.models.base import PairHasher
 
 REPEATS = 7
@@ -150,7 +151,7 @@ def trained_model(
     T: int, r: int, dtype: str, center: str, X: Numbers, i: Rows, j: Rows, s: Rows
 ) -> ohash.OH | ohash.MMOH:
     """A model that has learnt the stream a few times, as in most of a long run."""
-    options: dict[str, Any] = {"r": r, "beta": 0.4, "dtype": dtype, "center": center}
+    options: Settings = {"r": r, "beta": 0.4, "dtype": dtype, "center": center}
     model: ohash.OH | ohash.MMOH = ohash.OH(**options) if T == 1 else ohash.MMOH(T=T, **options)
     for _ in range(4):
         model.learn(X, i, j, s)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ohash.core.parameters import parameter_table
 from ohash.engine import saving
@@ -23,6 +22,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.background import Background
+from ohash.runtime.frames import JsonObject
 from ohash.streams.dataset import Dataset
 
 # A paced run learns what is due this often.
@@ -267,7 +267,7 @@ class Runner(Background):
             return
         with self._held:
             self._seq += 1
-            extra: dict[str, Any] = {"ack": self._applied, "refused": self._refused}
+            extra: JsonObject = {"ack": self._applied, "refused": self._refused}
             self._slot = self.run.snapshot(self.state, seq=self._seq, error=self.error, extra=extra)
 
     def _switch(self, *, paused: bool) -> None:

@@ -6,9 +6,9 @@ cost more than all the rest. Log axes get no value that is not positive.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -143,7 +143,7 @@ def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tu
     return [{"source": pa.table(frame)} for frame in frames.values()], places
 
 
-def _free(name: str, frame: dict[str, Any]) -> str:
+def _free(name: str, frame: Mapping[str, object]) -> str:
     """A column name that is not taken; two ghosts may have the same label."""
     while name in frame:
         name += " "
@@ -231,7 +231,7 @@ class SameLines:
     chart: Chart
     frame: Frame
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         lines = ((one.name, one.label, one.role, one.x.tobytes(), one.y.tobytes()) for one in self.chart.series)
         return *lines, self.chart.marks, self.chart.x, self.chart.y, *self.frame.grid.values(), self.frame.size
 

@@ -13,6 +13,7 @@ from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series, band
 from ohash.plots.thinning import drawable
 from ohash.repr_html import facts_html
 
+Layout = dict[str, Any]  # of Plotly, or a part of it
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
 MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up", "star": "star"}
 STAR = 15  # its points are thin
@@ -88,13 +89,13 @@ def stack_linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
-def _title(text: str) -> dict[str, Any]:
+def _title(text: str) -> Layout:
     """At the upper edge, whatever stands between it and the plot."""
     at = {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": PAD}}
     return {"text": html.escape(text), "font": {"size": theme.SIZE + 3}, **at}
 
 
-def _legend(chart: Chart, lanes: int) -> dict[str, Any]:
+def _legend(chart: Chart, lanes: int) -> Layout:
     """A row or two above the plot; where there are many lines, below it, a column a group."""
     if has_long_legend(chart):
         return {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
@@ -148,7 +149,7 @@ def to_html(
 
 def _trace(one: Series, chart: Chart, dark: bool) -> BaseTraceType:
     hue = theme.colour(one.role, dark)
-    common: dict[str, Any] = {
+    common: Layout = {
         "name": html.escape(one.name),
         "x": one.x,
         "y": one.y,
@@ -280,12 +281,12 @@ def _beyond(label: layout.SideLabel, at: float) -> float:
     return max(0.0, at + label.across + (0.0 if label.over else wide))
 
 
-def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:
+def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: Layout) -> None:
     line = {"color": theme.colour(mark.role, dark), "width": theme.THIN, "dash": DASHES[mark.dash]}
     fig.add_shape(type="line", line=line, layer="above", **ends)
 
 
-def _axis(chart: Chart, which: Literal["x", "y"], ground: theme.Ground) -> dict[str, Any]:
+def _axis(chart: Chart, which: Literal["x", "y"], ground: theme.Ground) -> Layout:
     axis: Axis = getattr(chart, which)
     lo, hi = layout.limits(chart, which)
     at = layout.ticks(lo, hi, axis, 8 if which == "x" else 5)

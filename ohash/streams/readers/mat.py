@@ -7,7 +7,7 @@ variable alone. Cells, structs, objects, function handles and opaque classes are
 
 import zlib
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def values(source: Source, limits: Limits, wanted: list[str], optional: tuple[st
         limits.check_decoded(f"{source.name} [{name}]", listed[name].nbytes)
     from scipy.io import loadmat  # noqa: PLC0415
 
-    got: dict[str, Any] = {}
+    got: Arrays = {}
     for name in wanted:
         with source.open() as stream:
             try:

@@ -1,5 +1,6 @@
 """The rail of the Compare page: data, up to twelve methods, bits, pairs, seeds, and the rest."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -145,7 +146,7 @@ def _change(session: Session, **values: object) -> None:
         session.warnings = [escape_markdown(error)]
 
 
-def _pick_methods(session: Session, texts: list[str]) -> None:
+def _pick_methods(session: Session, texts: Sequence[str]) -> None:
     if not texts:
         session.warnings = ["A comparison needs at least one method."]
         return

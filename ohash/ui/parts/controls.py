@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter, Value, format_value
-from ohash.ui.workarounds.slots import on_choice, slot
+from ohash.ui.workarounds.slots import Slot, on_choice, slot
 
 OnCommit = Callable[[str, Any], None]
 
@@ -32,7 +32,7 @@ def control(
     An `idle` parameter has no effect with the current values of the others: its widget is disabled. A second widget
     of the same parameter has its own `name`; without `label` only screen readers are told what it is.
     """
-    shown = slot(name or row.key, value, _options(row, value, options))
+    shown: Slot[Any] = slot(name or row.key, value, _options(row, value, options))  # of the type of its row
     on_change = on_choice(shown, partial(on_commit, row.key))
     common: dict[str, Any] = {"key": shown.key, "on_change": on_change, "disabled": idle}
     common |= {"help": help_of(row)} if label else {"label_visibility": "collapsed"}

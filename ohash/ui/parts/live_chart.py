@@ -1,7 +1,6 @@
 """Charts that are redrawn while a run goes on: ECharts with a stable key."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -9,6 +8,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.glossary import with_cards
 from ohash.plots.renderers.echarts import option
+from ohash.plots.renderers.echarts_frame import Option
 from ohash.ui.workarounds import style
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer
@@ -22,7 +22,7 @@ class LiveChart:
     """A chart that is computed, but not sent yet."""
 
     key: str
-    spec: dict[str, Any]
+    spec: Option
     height: int
     alt: str
     caption: str

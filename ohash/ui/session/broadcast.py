@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
@@ -150,7 +150,7 @@ class LatestDrawings:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._latest: tuple[object, dict[Hashable, Any]] = (None, {})  # replaced as one, because threads share it
+        self._latest: tuple[object, dict[Hashable, object]] = (None, {})  # replaced as one, because threads share it
 
     def get(self, version: object, how: Hashable, draw: Callable[[], D]) -> D:
         """What `draw` returns; called once per version and way of drawing."""

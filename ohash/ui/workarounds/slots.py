@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -23,15 +23,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 STORE = "ohash_slots"
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True)
-class Slot:
+class Slot(Generic[T]):
     """A widget by `key` with its default `initial`; `shown` is what it shows now, as far as the server knows."""
 
     name: str
     generation: int
-    initial: Any
-    shown: Any
-    options: tuple[Any, ...]
+    initial: T
+    shown: T
+    options: tuple[T, ...]
 
     @property
     def key(self) -> str:
@@ -44,12 +47,12 @@ class Slot:
         return self.options.index(self.initial)
 
 
-def slot(name: str, value: object, options: Sequence[Any] = ()) -> Slot:
+def slot(name: str, value: T, options: Sequence[T] = ()) -> Slot[T]:
     """The widget called `name`, which should show `value`; a new one if it would show something else.
 
     With other options, or after a visit to another page, Streamlit has forgotten its value: it is new, too.
     """
-    slots: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+    slots: dict[str, Slot[T]] = st.session_state.setdefault(STORE, {})
     last, offered = slots.get(name), tuple(options)
     if last is None or last.shown != value or last.options != offered or last.key not in st.session_state:
         generation = 0 if last is None else last.generation + 1
@@ -71,7 +74,7 @@ def distinct(titles: Mapping[str, str]) -> dict[str, str]:
     return unique
 
 
-def on_choice(widget: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
+def on_choice(widget: Slot[T], act: Callable[[T], None]) -> Callable[[], None]:
     """A callback that calls `act` with what the user chose.
 
     A message sent before the browser knew of a newer widget carries the older one, whose state the server has dropped
@@ -79,7 +82,7 @@ def on_choice(widget: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
     """
 
     def change() -> None:
-        slots: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+        slots: dict[str, Slot[T]] = st.session_state.setdefault(STORE, {})
         current = slots.get(widget.name, widget)
         if current.key == widget.key:
             value = st.session_state[widget.key]
