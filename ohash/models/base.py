@@ -40,10 +40,11 @@ Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
 # Similarities that labels or tracks define, or that are not known yet.
 BY_LABEL = ("label", "track", "auto", "")
-Features = Literal["kernel", "vectors", "distance"]
+Features = Literal["kernel", "vectors", "given", "distance"]
 FEATURES_TEXTS: dict[Features, str] = {
     "kernel": "kernel features (RBF similarities to anchors)",
     "vectors": "the vectors, centred and scaled to unit length",
+    "given": "the vectors as given",
     "distance": "the vectors as given, in the data's own distance",
 }
 

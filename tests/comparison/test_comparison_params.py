@@ -72,8 +72,9 @@ def test_bits_are_those_of_a_whole_code():
 
 
 def test_every_method_gets_the_features_it_was_made_for_unless_told_otherwise():
-    kernels = {e.method: some().experiment(e).features.kernel for e in some().entries}
-    assert kernels == {"oh": "rbf", "hcoh": "none", "itq": "none", "sign": "given"}
+    one = some(("oh", "hcoh", "itq", "sign", "fasthash"))
+    kernels = {e.method: one.experiment(e).features.kernel for e in one.entries}
+    assert kernels == {"oh": "rbf", "hcoh": "none", "itq": "none", "sign": "given", "fasthash": "raw"}
     same = some(("oh", "itq"), maps="same")
     assert {same.experiment(e).features.kernel for e in same.entries} == {"rbf"}
     assert some(("kernel_lsh",)).experiment(Entry("kernel_lsh")).features.kernel == "rbf"
