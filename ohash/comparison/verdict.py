@@ -21,6 +21,7 @@ from ohash.comparison.equal_bytes import (
     truth_gap,
 )
 from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
+from ohash.comparison.params import has_codes
 from ohash.comparison.results import ComparisonSnapshot, supervision_text
 from ohash.comparison.sentences import (
     DISTANCES,
@@ -81,7 +82,8 @@ def _not_compared(snapshot: ComparisonSnapshot) -> Sentence | None:
             f"methods that learn from labels, such as HCOH and SDH, may follow {truth_name(snapshot)} better"
         )
     own_distance = any(snapshot.entries[code.entry].spec.asymmetric for code in codes_within_budget(snapshot))
-    if not own_distance and snapshot.setup.metric != "dot" and all(spec.key != "pq" for spec in specs):
+    bits, d, metric = snapshot.comparison.options.bits, snapshot.setup.d, snapshot.setup.metric
+    if not own_distance and has_codes("pq", bits, d, metric) and all(spec.key != "pq" for spec in specs):
         missing.append("product quantisation may keep the distance better")
     return Sentence("Not compared", f"{'; '.join(missing)}.") if missing and specs else None
 

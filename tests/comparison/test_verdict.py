@@ -271,6 +271,10 @@ def test_a_verdict_says_which_kinds_of_methods_nobody_compared():
     assert "Not compared" not in sentences(replace(clicks, setup=replace(clicks.setup, similar_by="clicks")))
     dots = replace(clicks.setup, metric="dot", similar_by="metric")
     assert "Not compared" not in sentences(replace(snapshot({"oh": 0.6, "itq": 0.5}), setup=dots))
+    plane = replace(dots, metric="l2", d=2)
+    assert "Not compared" not in sentences(replace(snapshot({"oh": 0.6, "itq": 0.5}), setup=plane)), "no 64 bits of PQ"
+    short = replace(snapshot({"oh": 0.6, "itq": 0.5}, bits=16), setup=plane)
+    assert "quantisation" in sentences(short)["Not compared"], "16 bits are 8 for each column"
 
 
 def test_the_first_method_against_each_of_the_others():
