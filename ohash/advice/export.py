@@ -136,16 +136,21 @@ def protocol(snapshot: AdviceSnapshot) -> str:
 
 
 def _protocol(snapshot: AdviceSnapshot) -> str:
-    queries = sum(len(rows) for rows in snapshot.queries)
+    searches = sum(len(rows) for rows in snapshot.queries)
+    queries = f"{snapshot.asked:,} {'query' if snapshot.asked == 1 else 'queries'}"
+    if searches > snapshot.asked:  # some ask in several splits
+        queries = f"{searches:,} searches by {queries}"
     what = f"{snapshot.n:,} documents x {snapshot.d:,}, {snapshot.splits} split{'s' * (snapshot.splits != 1)}"
     if snapshot.source == "labels":
         return (
-            f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries:,} queries that no pair holds "
-            "(documents may be learnt from)"
+            f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries} that no pair of their split "
+            "holds (documents may be learnt from)"
         )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"
     held = (
-        "no click of theirs is learnt" if snapshot.apart else "too few to hold their earlier clicks back from learning"
+        "no click of theirs is learnt in a split where they ask"
+        if snapshot.apart
+        else "too few to hold their earlier clicks back from learning"
     )
-    asked = f"{queries:,} queries with later clicks ({held}; documents may be learnt from)"
+    asked = f"{queries} with later clicks ({held}; documents may be learnt from)"
     return f"{what}, {snapshot.clicks:,} clicks {order}, {asked}"

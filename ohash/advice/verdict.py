@@ -46,8 +46,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     if not free or not learnt:
         return WAITING
     early = "" if snapshot.state == "done" else "So far: "
-    asked = len({int(row) for rows in snapshot.queries for row in rows})
-    few = _too_few(snapshot, asked)
+    few = _too_few(snapshot)
     gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
     numbers = f"{_truth_text(gain, snapshot)} and {_recall_text(kept)}{_keeper_text(snapshot, free)}"
     names = snapshot.contender(learnt).title, snapshot.contender(free).title
@@ -101,9 +100,16 @@ def amount(one: Difference) -> str:
     return " ± ".join(next((pair for pair in texts if pair[0] != pair[1]), texts[0]))
 
 
-def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
+def _too_few(snapshot: AdviceSnapshot) -> str:
+    """Why too few queries ask, or about too few documents, to decide anything; "" if they are enough."""
+    asked, most = snapshot.asked, snapshot.params.options.queries
     if asked < LEAST:
-        return f"only {asked} {'query has' if asked == 1 else 'queries have'} a later answer, fewer than {LEAST}"
+        one = asked == 1
+        sampled = all(len(rows) == most for rows in snapshot.queries)
+        who = f"only {asked} {'query' if one else 'queries'}"
+        if sampled or snapshot.source == "labels":
+            return f"{who} ask{'s' * one}{f', {most} per split as set' * sampled}, fewer than {LEAST}"
+        return f"{who} {'has' if one else 'have'} a later answer, fewer than {LEAST}"
     if snapshot.source == "clicks" and snapshot.answers < LEAST:
         return f"later clicks fall on {snapshot.answers} document{'s' * (snapshot.answers != 1)}, fewer than {LEAST}"
     return ""
@@ -147,7 +153,8 @@ def _tie(one: Difference) -> str:
 
 
 def _bytes(snapshot: AdviceSnapshot, key: str) -> str:
-    return f"{snapshot.cost(key, 'bytes'):,.0f} bytes per item"
+    size = f"{snapshot.cost(key, 'bytes'):,.0f}"
+    return f"{size} byte{'s' * (size != '1')} per item"
 
 
 def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> list[str]:

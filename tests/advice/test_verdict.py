@@ -75,7 +75,7 @@ def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
     measured += [replace(one, key="oh_24", validation=one.validation - 0.01) for one in smaller]
     measured += [replace(one, key="twin") for one in smaller]
     other = replace(learnable, contenders=(*learnable.contenders, twin), measured=tuple(measured))
-    assert "With fewer bytes: a better code (1 bytes per item)" in " ".join(verdict(other).changes)
+    assert "With fewer bytes: a better code (1 byte per item)" in " ".join(verdict(other).changes)
 
 
 def test_what_keeps_more_of_the_distance_is_named_where_the_clicks_do_not_tell_it_from_the_best(learnable):
@@ -129,6 +129,28 @@ def test_one_query_decides_nothing(few):
     result = verdict(snapshot)
     assert result.decision == "tie" and "only 1 query has a later answer" in result.sentence
     assert "too few to hold their earlier clicks back" in protocol(snapshot)
+
+
+def test_a_query_that_asks_in_several_splits_counts_once(learnable):
+    """In the sentence as in the line below it, which also says how often they ask."""
+    often = replace(learnable, queries=(np.arange(7), np.arange(7), np.arange(4, 11)))
+    assert ", 21 searches by 11 queries with later clicks (" in protocol(often)
+    assert verdict(often).sentence.endswith(": only 11 queries have a later answer, fewer than 20.")
+    once = replace(learnable, queries=(np.arange(7), np.arange(7, 14), np.arange(14, 19)))
+    assert ", 19 queries with later clicks (" in protocol(once)
+    assert verdict(once).sentence.endswith(": only 19 queries have a later answer, fewer than 20.")
+    assert "fewer than" not in verdict(replace(once, queries=(*once.queries, np.array([19])))).sentence
+
+
+def test_why_few_queries_ask_is_said(learnable):
+    """That more have no later answer is true only where all were asked that have one."""
+    some = replace(learnable, params=replace(learnable.params, options=replace(FEW, queries=4)))
+    sampled = replace(some, queries=(np.arange(4), np.arange(4, 8), np.arange(8, 12)))
+    assert verdict(sampled).sentence.endswith(": only 12 queries ask, 4 per split as set, fewer than 20.")
+    fewer = replace(some, queries=(np.arange(4), np.arange(4, 7)))
+    assert verdict(fewer).sentence.endswith(": only 7 queries have a later answer, fewer than 20.")
+    labelled = verdict(replace(fewer, source="labels")).sentence
+    assert labelled.endswith(": only 7 queries ask, fewer than 20."), "labels have no time"
 
 
 def test_clicks_on_one_document_decide_nothing(few):
@@ -194,7 +216,7 @@ def test_with_every_contender(data):
 @pytest.mark.slow
 def test_what_is_not_used_is_in_the_protocol(few):
     data = misleading(n=200, clicks=600)
-    held = "(no click of theirs is learnt; documents may be learnt from)"
+    held = "(no click of theirs is learnt in a split where they ask; documents may be learnt from)"
     assert protocol(answer(data)).endswith(f"queries with later clicks {held}")
     noted = replace(data, key="own", note="the labels of d are not used, because q has none")
     assert protocol(answer(noted)).endswith(f"later clicks {held}; the labels of d are not used, because q has none")
