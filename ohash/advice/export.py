@@ -143,7 +143,7 @@ def _protocol(snapshot: AdviceSnapshot) -> str:
     what = f"{snapshot.n:,} documents x {snapshot.d:,}, {snapshot.splits} split{'s' * (snapshot.splits != 1)}"
     if snapshot.source == "labels":
         return (
-            f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries} that no pair of their split "
+            f"{what}, {snapshot.clicks:,} {snapshot.pairs_text} learnt in each, {queries} that no pair of their split "
             "holds (documents may be learnt from)"
         )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"

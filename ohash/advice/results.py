@@ -75,6 +75,11 @@ class AdviceSnapshot:
     note: str = ""  # about the data
 
     @property
+    def pairs_text(self) -> str:
+        """What the learnt pairs are: clicks, or pairs of one label."""
+        return "clicks" if self.source == "clicks" else "pairs of one label"
+
+    @property
     def asked(self) -> int:
         """How many queries ask; one that asks in several splits counts once."""
         return len({int(row) for rows in self.queries for row in rows})

@@ -153,6 +153,43 @@ def test_why_few_queries_ask_is_said(learnable):
     assert labelled.endswith(": only 7 queries ask, fewer than 20."), "labels have no time"
 
 
+def test_where_nobody_finds_anything_nobody_is_named(learnable):
+    nothing = [replace(one, scores=replace(one.scores, truth=0 * one.scores.truth)) for one in learnable.measured]
+    result = verdict(replace(learnable, measured=tuple(nothing)))
+    assert result.decision == "tie" and not result.changes
+    assert result.sentence.endswith("can show: no contender finds a later answer among its ten nearest.")
+    some = replace(nothing[-1], scores=learnable.measured[-1].scores)
+    assert "no contender" not in verdict(replace(learnable, measured=(*nothing[:-1], some))).sentence
+
+
+def test_no_change_is_neither_a_gain_nor_a_loss(learnable):
+    """The same number for each query, or as much gained as lost."""
+    result = verdict(learnable)
+    free, learnt = (learnable.results_of(key) for key in (result.free, result.learnt))
+    others = [one for one in learnable.measured if one.key != result.learnt]
+    same = [
+        replace(one, scores=replace(one.scores, truth=base.scores.truth, recall=base.scores.recall))
+        for one, base in zip(learnt, free, strict=True)
+    ]
+    said = verdict(replace(learnable, measured=(*others, *same))).sentence
+    assert "leaves hit@10 on later clicks as it is and leaves recall@10 of the float vectors as it is" in said
+    assert not re.search(r"\b(gains|loses)\b", said)
+    swapped = []
+    for one, base in zip(learnt, free, strict=True):
+        order = np.argsort(base.scores.truth, kind="stable")
+        values = base.scores.truth.copy()
+        values[order] = values[order[::-1]]
+        swapped.append(replace(one, scores=replace(one.scores, truth=values, recall=base.scores.recall)))
+    said = verdict(replace(learnable, measured=(*others, *swapped))).sentence
+    assert re.search(r"changes hit@10 on later clicks by 0 ± \.[0-9]*[1-9]", said)
+
+
+def test_of_labels_half_of_the_pairs_are_left_out(learnable):
+    labelled = replace(learnable, source="labels")
+    said = " ".join(verdict(labelled).changes)
+    assert "from half of the pairs of one label to all of them" in said and "half of the labels" not in said
+
+
 def test_clicks_on_one_document_decide_nothing(few):
     result = verdict(answer(one_sided(np.arange(1, 191), np.zeros(190, int))))
     assert result.decision == "tie" and "fall on 1 document," in result.sentence

@@ -113,10 +113,12 @@ def _refuse_unknown(clicks: Source, source: Source, kind: str, named: Array, unk
             f"{clicks.name} must name {example} of {source.name} as {kind}, and no row does: the first names "
             f"{first!r}; are these files of one data set?"
         )
-    different = len(np.unique(named[unknown]))
+    rows, different = int(unknown.sum()), len(np.unique(named[unknown]))
+    what = f"{first!r}, which is not there" if different == 1 else f"{different:,} that are not there, first {first!r}"
+    leave = "that row" if rows == 1 else "those rows"
     raise BadFileError(
-        f"{clicks.name} must name {example} of {source.name} as {kind}: {int(unknown.sum()):,} of {len(named):,} rows "
-        f"name {different:,} that are not there, the first is {first!r}; leave those rows out"
+        f"{clicks.name} must name {example} of {source.name} as {kind}: {rows:,} of {len(named):,} rows "
+        f"name{'s' * (rows == 1)} {what}; leave {leave} out"
     )
 
 
