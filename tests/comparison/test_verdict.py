@@ -307,6 +307,28 @@ def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     assert remark not in sentences(little)["To follow your labels"], "one seed proves that codes are not random"
 
 
+def test_where_no_code_finds_a_click_none_is_named():
+    now = snapshot({"oh": 0.4, "itq": 0.3}, float_map=0.01)
+    nothing = [
+        replace(
+            one,
+            checkpoints={**one.checkpoints, "hit_10": np.zeros(3)},
+            record=replace(one.record, hits={10: np.zeros(QUERIES)}),
+        )
+        for one in now.results
+    ]
+    setup = EvaluationSetup("x", 2500, 512, "cosine", "clicks", QUERIES, 20_000, True, 0.002)
+    clicks = replace(now, setup=setup, results=tuple(nothing))
+    text = sentences(clicks)["To follow your clicks"]
+    begin = (
+        "at 8 bytes per item no code finds anything relevant among its ten nearest, hit@10 .000 (chance .002); one seed"
+    )
+    assert text.startswith(begin) and "By hit@10 no code here can be told apart from a random order" in text
+    assert "OH" not in text and "ITQ" not in text and "best code" not in text and "Exact search" in text
+    some = replace(clicks, results=(nothing[0], replace(clicks.results[1], **vars(now.results[1]))))
+    assert "ITQ (unsupervised, 64 bits) is best, hit@10" in sentences(some)["To follow your clicks"]
+
+
 def test_clicks_are_judged_by_hits_with_the_level_of_chance():
     now = snapshot({"oh": 0.44, "itq": 0.3})
     setup = EvaluationSetup("x", 2500, 512, "cosine", "clicks", QUERIES, 20_000, True, 0.0005)
@@ -347,6 +369,16 @@ def test_what_compresses_the_distance():
     text = told["The smallest code for cosine"]
     assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95 % of the ten exact neighbours")
     assert "8 bytes per vector, 1/256 of the floats, which must be kept" in text
+
+
+@pytest.mark.parametrize(
+    ("d", "share"),
+    [(1, "2.0 times the floats"), (2, "as many as the floats"), (3, "67 % of the floats"), (4, "1/2 of the floats")],
+)
+def test_a_code_about_as_large_as_the_floats_is_no_share_of_one(d, share):
+    now = snapshot({"itq": 0.5}, reranked={"itq": {1: 0.95, 2: 0.96, 4: 0.97, 16: 0.99}})
+    text = sentences(replace(now, setup=replace(now.setup, d=d)))["The smallest code for cosine"]
+    assert text.endswith(f"at 8 bytes per vector, {share}.")
 
 
 def test_re_ranking_much_of_a_small_database_proves_nothing():

@@ -98,6 +98,12 @@ def test_an_export_that_finds_no_room_leaves_the_one_of_before(tmp_path, small_d
     assert codes.read_bytes() == before and not list(tmp_path.glob(".*"))
 
 
+def test_a_file_that_several_engines_load_is_named_once(tmp_path, capsys):
+    assert exported(tmp_path, "oh", "--export", "milvus", "qdrant", "lancedb")[0] == 0
+    wrote = capsys.readouterr().out.splitlines()[-1]
+    assert wrote.count("codes.npy") == 1 and all(f"{key}.md" in wrote for key in ("milvus", "qdrant", "lancedb"))
+
+
 def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="target must be one of"):
         write_codes(CODES, "excel", tmp_path, r=13)
