@@ -65,6 +65,15 @@ def test_milvus_bytes(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_page_says_which_distance_it_re_ranks_by(tmp_path, target):
+    if target == "faiss":
+        pytest.importorskip("faiss")
+    write_codes(CODES, target, tmp_path, r=13)
+    text = " ".join((tmp_path / f"{target}.md").read_text().split())
+    assert "orders them by the L2 distance of `vectors`" in text and "cosine, scale both to unit length" in text
+
+
 @pytest.mark.parametrize("target", ["pgvector", "milvus"])
 def test_a_page_of_several_models_says_that_the_engine_has_another_distance(tmp_path, target):
     index = ohash.HammingIndex(np.stack([CODES, CODES[::-1]]), r=13)
