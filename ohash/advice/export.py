@@ -135,18 +135,21 @@ def protocol(snapshot: AdviceSnapshot) -> str:
 
 
 def _protocol(snapshot: AdviceSnapshot) -> str:
-    queries = sum(len(rows) for rows in snapshot.queries)
+    searches = sum(len(rows) for rows in snapshot.queries)
+    queries = f"{snapshot.asked:,} {'query' if snapshot.asked == 1 else 'queries'}"
+    if searches > snapshot.asked:  # some ask in several splits
+        queries = f"{searches:,} searches by {queries}"
     what = f"{snapshot.n:,} documents x {snapshot.d:,}, {snapshot.splits} split{'s' * (snapshot.splits != 1)}"
     if snapshot.source == "labels":
         return (
-            f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries:,} queries that no pair holds "
-            "(documents may be learnt from)"
+            f"{what}, {snapshot.clicks:,} {snapshot.pairs_text} learnt in each, {queries} that no pair of their split "
+            "holds (documents may be learnt from)"
         )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"
     held = (
-        "none of their clicks is learnt"
+        "none of their clicks is learnt in a split where they ask"
         if snapshot.disjoint
         else "too few to keep their earlier clicks out of learning"
     )
-    asked = f"{queries:,} queries with later clicks ({held}; documents may be learnt from)"
+    asked = f"{queries} with later clicks ({held}; documents may be learnt from)"
     return f"{what}, {snapshot.clicks:,} clicks {order}, {asked}"

@@ -74,6 +74,16 @@ class AdviceSnapshot:
     errors: dict[str, str] = field(default_factory=dict)
     note: str = ""  # about the data
 
+    @property
+    def pairs_text(self) -> str:
+        """What the learnt pairs are: clicks, or pairs of one label."""
+        return "clicks" if self.source == "clicks" else "pairs of one label"
+
+    @property
+    def asked(self) -> int:
+        """How many queries ask; one that asks in several splits counts once."""
+        return len({int(row) for rows in self.queries for row in rows})
+
     def results_of(self, key: str) -> list[ContenderResult]:
         """What is known of one contender, by split."""
         return sorted((one for one in self.measured if one.key == key), key=lambda one: one.split)

@@ -116,7 +116,7 @@ class AdviceRunner(Background):
         contender = next((one for one in all_contenders if one.key == key), None)
         for split in parts if contender is not None else ():
             assert contender is not None
-            self._activity, self._part = f"{contender.title} with half of the {log.source}", 0.0
+            self._activity, self._part = f"{contender.title} with half of the {self._snapshot.pairs_text}", 0.0
             fewer = replace(split, query=split.query[::2], doc=split.doc[::2])
             learning = Learning(log, fewer, self.params.options)
             yield from self._progress(self._measure(log, contender, fewer, learning, half=True))

@@ -13,6 +13,7 @@ from ohash.evaluation.significance import ENOUGH_SEEDS, Difference
 
 Decision = Literal["waiting", "learn", "rotate", "tie"]
 MIN_ANSWERS = 20  # queries, and documents they click, that decide anything
+NOTHING = 1e-12  # a difference that is 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     if not free or not learnt:
         return WAITING
     early = "" if snapshot.state == "done" else "So far: "
-    asked = len({int(row) for rows in snapshot.queries for row in rows})
-    few = _too_few(snapshot, asked)
+    few = _too_few(snapshot) or _nothing_found(snapshot)
     gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
     numbers = f"{_truth_text(gain, snapshot)} and {_recall_text(kept)}{_keeper_text(snapshot, free)}"
     names = snapshot.contender(learnt).title, snapshot.contender(free).title
@@ -101,23 +101,45 @@ def amount(one: Difference) -> str:
     return " ± ".join(next((pair for pair in texts if pair[0] != pair[1]), texts[0]))
 
 
-def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
+def _too_few(snapshot: AdviceSnapshot) -> str:
+    """Why too few queries ask, or about too few documents, to decide anything; "" if they are enough."""
+    asked, per_split = snapshot.asked, snapshot.params.options.queries
     if asked < MIN_ANSWERS:
-        return f"only {asked} {'query has' if asked == 1 else 'queries have'} a later answer, fewer than {MIN_ANSWERS}"
+        one = asked == 1
+        sampled = all(len(rows) == per_split for rows in snapshot.queries)
+        who = f"only {asked} {'query' if one else 'queries'}"
+        if sampled or snapshot.source == "labels":
+            return f"{who} ask{'s' * one}{f', {per_split} per split as set' * sampled}, fewer than {MIN_ANSWERS}"
+        return f"{who} {'has' if one else 'have'} a later answer, fewer than {MIN_ANSWERS}"
     if snapshot.source == "clicks" and snapshot.answers < MIN_ANSWERS:
-        return (
-            f"later clicks fall on {snapshot.answers} document{'s' * (snapshot.answers != 1)}, fewer than {MIN_ANSWERS}"
-        )
+        where = f"{snapshot.answers} document{'s' * (snapshot.answers != 1)}"
+        return f"later clicks fall on {where}, fewer than {MIN_ANSWERS}"
     return ""
+
+
+def _nothing_found(snapshot: AdviceSnapshot) -> str:
+    """That no contender finds anything, which tells none of them from another."""
+    if any(snapshot.mean(one.key, "truth") > 0 for one in snapshot.contenders):
+        return ""
+    what = "a later answer" if snapshot.source == "clicks" else "a row of the same label"
+    return f"no contender finds {what} among its ten nearest"
 
 
 def _truth_text(one: Difference, snapshot: AdviceSnapshot) -> str:
     on = "on later clicks" if snapshot.source == "clicks" else "on labels of rows not trained on"
-    return f"{'gains' if one.difference >= 0 else 'loses'} {amount(one)} {snapshot.truth} {on}{_tie(one)}"
+    return _change_text(one, f"{snapshot.truth} {on}")
 
 
 def _recall_text(one: Difference) -> str:
-    return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors{_tie(one)}"
+    return _change_text(one, "recall@10 of the float vectors")
+
+
+def _change_text(one: Difference, score: str) -> str:
+    """What learning does to a score, as the end of the sentence "learning ..."."""
+    if abs(one.difference) > NOTHING:
+        return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} {score}{_tie(one)}"
+    half = half_width(one)
+    return f"changes {score} by 0 ± {number(half)}" if half > NOTHING else f"leaves {score} as it is"
 
 
 def _keeper_text(snapshot: AdviceSnapshot, free: str) -> str:
@@ -149,7 +171,8 @@ def _tie(one: Difference) -> str:
 
 
 def _bytes(snapshot: AdviceSnapshot, key: str) -> str:
-    return f"{snapshot.cost(key, 'bytes'):,.0f} bytes per item"
+    size = f"{snapshot.cost(key, 'bytes'):,.0f}"
+    return f"{size} byte{'s' * (size != '1')} per item"
 
 
 def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> list[str]:
@@ -235,8 +258,9 @@ def _more_clicks(snapshot: AdviceSnapshot, learnt: str) -> str:
     if len(half) < snapshot.splits:
         return ""
     gain = paired_difference(snapshot.results_of(learnt), half, lambda one: one.scores.truth, "truth")
-    what = f"from half of the {snapshot.source} to all of them {snapshot.contender(learnt).title}"
+    pairs = snapshot.pairs_text
+    what = f"from half of the {pairs} to all of them {snapshot.contender(learnt).title}"
     if clear(gain) and gain.difference > 0:
-        return f"With more {snapshot.source}: {what} still gained {amount(gain)} {snapshot.truth}."
+        return f"With more {pairs}: {what} still gained {amount(gain)} {snapshot.truth}."
     change = f"{number(gain.difference)} ± {number(half_width(gain))}"
-    return f"That more {snapshot.source} help is not shown: {what} changed by {change} {snapshot.truth}."
+    return f"That more {pairs} help is not shown: {what} changed by {change} {snapshot.truth}."

@@ -76,8 +76,13 @@ def run(options: argparse.Namespace) -> int:
         _describe(index, codes)
         if targets and index.T > 1:
             print("the engines rank by the sum over the models, not by the smallest distance first, as this index does")
-    print(f"wrote {', '.join(file.name for file in written)} to {out}")
+    _say_written(written, out)
     return 0
+
+
+def _say_written(files: list[Path], out: Path) -> None:
+    """The names of the files; one that several engines load is written once."""
+    print(f"wrote {', '.join(dict.fromkeys(file.name for file in files))} to {out}")
 
 
 def _export_own_distance(options: argparse.Namespace, model: AsymmetricHasher, targets: list[str]) -> int:
@@ -90,7 +95,7 @@ def _export_own_distance(options: argparse.Namespace, model: AsymmetricHasher, t
     out, Z = Path(options.out), _map_rows(options, model)
     written = write_faiss(model, Z, out) if "faiss" in targets else []
     written += write_search(model, Z, out) if "numpy" in options.export else []
-    print(f"wrote {', '.join(file.name for file in written)} to {out}")
+    _say_written(written, out)
     return 0
 
 

@@ -39,7 +39,6 @@ from ohash.engine.params import (
 )
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
-from ohash.models.quantizers.pq import bits_per_part
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.drift import DriftParams
@@ -234,33 +233,42 @@ def own_data_spec(dataset: str) -> DatasetSpec | None:
 
 
 def default_methods(data: Dataset | DatasetSpec | None, bits: int = USUAL_BITS) -> tuple[str, ...]:
-    """The methods that data are opened with, by what is similar in them; PQ only where it has such codes.
+    """The methods that data are opened with, by what is similar in them; only those that have such codes of them.
 
     >>> "hcoh" in default_methods(datasets.lookup("digits")), "hcoh" in default_methods(None)
     (True, False)
     """
     similar_by = "" if data is None else data.similarities[0] if isinstance(data, Dataset) else data.similar_by
     usual = CLICK_METHODS if similar_by in CLICKS else LABEL_METHODS if similar_by == "label" else DEFAULT_METHODS
-    if data is None or _can_quantise(data, bits):
-        return usual
-    return _without_pq(usual)
-
-
-def _can_quantise(data: Dataset | DatasetSpec, bits: int) -> bool:
-    """Whether PQ keeps the distance of the data, and they have a column for each part of its codes."""
-    if isinstance(data, Dataset) and data.metric == "dot":
-        return False
-    return data.d == 0 or bits // bits_per_part(bits) <= data.d  # 0 is not known yet
-
-
-def _without_pq(methods: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(method for method in methods if method != "pq")
+    return usual if data is None else _with_codes(usual, bits, data.d, data.metric)
 
 
 def has_default_methods(comparison: Comparison) -> bool:
-    """Whether the methods are those that some data are opened with."""
+    """Whether the methods are those that some data are opened with: a usual list, or what of it suits all data."""
     texts = tuple(entry.text() for entry in comparison.entries)
-    return any(texts in (usual, _without_pq(usual)) for usual in (DEFAULT_METHODS, LABEL_METHODS, CLICK_METHODS))
+    lists = DEFAULT_METHODS, LABEL_METHODS, CLICK_METHODS
+    return any(texts in (usual, _with_codes(usual, comparison.options.bits, 1, "dot")) for usual in lists)
+
+
+def has_codes(method: str, bits: int, d: int, metric: str) -> bool:
+    """Whether a method has codes of so many bits for vectors with d columns in this distance; d = 0 is not known yet.
+
+    >>> has_codes("pq", 64, 64, "l2"), has_codes("pq", 64, 2, "l2"), has_codes("pq", 64, 64, "dot")
+    (True, False, False)
+    """
+    entry = Entry(method)
+    model = entry.spec.params()
+    try:
+        if "r" in entry.spec.table:
+            model = replace(model, r=max(1, bits // entry.T))
+        entry.spec.check_data(model, d or bits, metric)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_codes(methods: tuple[str, ...], bits: int, d: int, metric: str) -> tuple[str, ...]:
+    return tuple(method for method in methods if has_codes(method, bits, d, metric))
 
 
 def default_seeds(own: Dataset | DatasetSpec | None) -> tuple[int, ...]:

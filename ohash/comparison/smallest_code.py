@@ -26,11 +26,10 @@ def smallest_code(snapshot: ComparisonSnapshot) -> Sentence | None:
     enough = [row for row in candidates if -row[2] >= TARGET_RECALL]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(candidates, key=lambda row: row[2])
     reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
-    floats = float_bytes(snapshot)
-    ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
+    share = _of_floats(size, snapshot)
     text = (
         f"{snapshot.names[best.entry]} at {amount(best.bits, 'bit')} {reranking}{first_seed_note(snapshot)} finds "
-        f"{percent(-recall)} of the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
+        f"{percent(-recall)} of the ten exact neighbours, at {amount(size, 'byte')} per vector, {share}"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"
@@ -38,6 +37,16 @@ def smallest_code(snapshot: ComparisonSnapshot) -> Sentence | None:
     if not enough:
         text += f"; no unsupervised code here reaches {percent(TARGET_RECALL)} {_reranking_text(allowed, snapshot)}"
     return Sentence(topic, f"{text}.")
+
+
+def _of_floats(size: float, snapshot: ComparisonSnapshot) -> str:
+    """How many of the bytes of a float vector so many are, in words."""
+    floats = float_bytes(snapshot)
+    if size == floats:
+        return "as many as the floats"
+    if size > floats:
+        return f"{size / floats:.1f} times the floats"
+    return f"1/{floats / size:.0f} of the floats" if 2 * size <= floats else f"{percent(size / floats)} of the floats"
 
 
 def _reranking_text(allowed: int, snapshot: ComparisonSnapshot) -> str:

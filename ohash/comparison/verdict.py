@@ -21,6 +21,7 @@ from ohash.comparison.equal_bytes import (
     truth_gap,
 )
 from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
+from ohash.comparison.params import has_codes
 from ohash.comparison.results import ComparisonSnapshot, supervision_text
 from ohash.comparison.sentences import (
     DISTANCES,
@@ -81,7 +82,8 @@ def _not_compared(snapshot: ComparisonSnapshot) -> Sentence | None:
             f"methods that learn from labels, such as HCOH and SDH, may follow {truth_name(snapshot)} better"
         )
     own_distance = any(snapshot.entries[code.entry].spec.asymmetric for code in codes_within_budget(snapshot))
-    if not own_distance and snapshot.setup.metric != "dot" and all(spec.key != "pq" for spec in specs):
+    bits, d, metric = snapshot.comparison.options.bits, snapshot.setup.d, snapshot.setup.metric
+    if not own_distance and has_codes("pq", bits, d, metric) and all(spec.key != "pq" for spec in specs):
         missing.append("product quantisation may keep the distance better")
     return Sentence("Not compared", f"{'; '.join(missing)}.") if missing and specs else None
 
@@ -103,29 +105,28 @@ def _best_for_truth(snapshot: ComparisonSnapshot) -> Sentence:
     best = codes[0]
     score, random = snapshot.truth_label, random_remark(snapshot, codes)
     rank = "highest" if random and len(codes) > 1 else _rank(codes)
-    text = f"at {_size(snapshot)} {_name(snapshot, best)} is {rank}, {score} {score_text(best.truth)}"
-    text += chance_text(snapshot)
-    column = snapshot.truth_column
-    equals = indistinguishable_by_truth(best, codes, column)
+    column, none = snapshot.truth_column, best.truth == 0
+    what = "no code finds anything relevant among its ten nearest" if none else f"{_name(snapshot, best)} is {rank}"
+    text = f"at {_size(snapshot)} {what}, {score} {score_text(best.truth)}{chance_text(snapshot)}"
+    equals = [] if none else indistinguishable_by_truth(best, codes, column)
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
     text = _with_seeds(text, snapshot)
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column, snapshot.queries)
     parts = [text, random]
-    online = next((code for code in codes if _learns_online(snapshot, code)), None)
+    online = None if none else next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         deficit = _deficit_text(truth_gap(best, online, column))
         text = f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {deficit}"
         rivals = [code for code in indistinguishable_by_truth(online, codes, column) if _learns_online(snapshot, code)]
         parts.append(text + _as_good_online(snapshot, online, {code: code.truth for code in rivals}))
         parts.append(_price(snapshot, best, online))
-    elif online is best:
+    elif online is not None:
         parts.append(f"{snapshot.names[best.entry]} learns online")
     if math.isfinite(snapshot.floats):
-        parts.append(
-            f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_against_floats(floats)}"
-        )
+        against = _against_floats(floats, "these codes" if none else "the best code")
+        parts.append(f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{against}")
         parts.append(_about_floats(snapshot))
     left_out = _larger_codes_text(snapshot, codes)
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
@@ -318,11 +319,11 @@ def _as_good_online(snapshot: ComparisonSnapshot, online: Code, rivals: dict[Cod
     )
 
 
-def _against_floats(floats: Gap | None) -> str:
+def _against_floats(floats: Gap | None, codes: str) -> str:
     if floats is None:
         return ""
     if not floats.significant:
-        return ", which cannot be told apart from the best code"
+        return f", which cannot be told apart from {codes}"
     return f", {'lower' if floats.difference > 0 else 'higher'} by {floats.magnitude}"
 
 

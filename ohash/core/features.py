@@ -33,9 +33,10 @@ class FeatureParams(Parameters):
     """What the map does."""
 
     kernel: str = param(
-        "rbf", symbol="κ", title="kernel", choices=("rbf", "none", "given"),
+        "rbf", symbol="κ", title="kernel", choices=("rbf", "none", "given", "raw"),
         help="rbf: similarities to anchors, which OH was made for. none: the vectors, centred and scaled as set "
-        "below. given: the vectors as they are, or scaled to unit length if the distance is cosine.",
+        "below. given: the vectors as they are, or scaled to unit length if the distance is cosine. raw: the vectors "
+        "as they are, whatever the distance.",
     )  # fmt: skip
     m: int = param(
         300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",
@@ -68,14 +69,15 @@ class FeatureParams(Parameters):
         return max(self.m if self.kernel == "rbf" else 0, self.warm, MIN_WARM_UP)
 
     def in_metric(self, metric: str) -> "FeatureParams":
-        """These parameters with "given" spelt out for a distance.
+        """These parameters with "given" and "raw" spelt out for a distance.
 
         >>> FeatureParams(kernel="given").in_metric("cosine")
         FeatureParams(kernel='none', m=300, sigma=0.0, center_input=False, normalize=True, warm=0)
         """
-        if self.kernel != "given":
+        if self.kernel not in ("given", "raw"):
             return self
-        return replace(self, kernel="none", center_input=False, normalize=metric == "cosine")
+        of_unit_length = self.kernel == "given" and metric == "cosine"
+        return replace(self, kernel="none", center_input=False, normalize=of_unit_length)
 
     @property
     def text(self) -> str:
@@ -86,7 +88,7 @@ class FeatureParams(Parameters):
         """
         if self.kernel == "rbf":
             return f"RBF, {self.m} anchors"
-        if self.kernel == "given" or not (self.center_input or self.normalize):
+        if self.kernel in ("given", "raw") or not (self.center_input or self.normalize):
             return "vectors as given"
         return f"{'centred ' * self.center_input}vectors{' of unit length' * self.normalize}"
 

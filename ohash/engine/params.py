@@ -269,7 +269,7 @@ def _chosen_model(dataset: str) -> Mapping[str, Any]:
 
 def kernel_for(spec: HasherSpec, suits_data: str) -> str:
     """The kernel of a method's features: `suits_data`, if the method was made for a kernel, or else none."""
-    return {"kernel": suits_data, "vectors": "none", "distance": "given"}[spec.features]
+    return {"kernel": suits_data, "vectors": "none", "given": "raw", "distance": "given"}[spec.features]
 
 
 def _parts(params: ExperimentParams) -> tuple[object, ...]:

@@ -67,7 +67,7 @@ def features_to_try(now: Snapshot) -> str:
     """What is left to try of the features, in words."""
     features = now.params.features
     left = ["try a kernel"] if features.kernel != "rbf" else []
-    if features.normalize and features.kernel != "given":
+    if features.normalize and features.kernel in ("rbf", "none"):
         left.append("switch unit length off")
     if left:
         return ", or ".join(left)

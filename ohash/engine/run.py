@@ -24,7 +24,7 @@ from ohash.engine.snapshot import Snapshot, snapshot_of
 from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
 from ohash.models import registry
-from ohash.models.base import DecodingHasher, HasherSpec, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
+from ohash.models.base import DecodingHasher, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
 from ohash.models.online.passive_aggressive import PassiveAggressive
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.frames import Arrays
@@ -58,13 +58,13 @@ class Run(RunState):
             self.judge_checkpoints = judge
             self.training_set = TrainingSet(self)
             self.fitting = Fitting(self, self.training_set, fitter)
+            self.spec.check_data(params.model, self.world.feature_map.d_out, self.world.dataset.metric)
             self._start_hasher()
             self.schedule = checkpoint_pairs(self.end, params.run.judged_at)
             self.observer = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
             self.kept_states = KeptStates()
             self._pending: Iterator[None] | None = None
             self.kept_states.keep(self.t, self.hasher)
-            _check_distance(self.spec, self.world.dataset.metric)
             self.checkpoints = Checkpoints(self, self.frozen)
             self._at_boundary()
 
@@ -311,15 +311,6 @@ class Run(RunState):
         self.params = self.params.with_values(pairs=pairs)
         self.end = pairs if self.world.length is None else min(pairs, self.world.length)
         self.schedule = checkpoint_pairs(self.end, self.params.run.judged_at)
-
-
-def _check_distance(spec: HasherSpec, metric: str) -> None:
-    """Refuse a method that estimates a distance where the truth is the dot product, which it does not estimate."""
-    if spec.asymmetric and metric == "dot":
-        raise ValueError(
-            f"{spec.title} estimates the L2 distance or cosine of vectors, got data whose distance is the dot product; "
-            "use --metric cosine (or l2), or a method with Hamming distance"
-        )
 
 
 def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int | None = None) -> Iterator[Snapshot]:

@@ -40,10 +40,11 @@ Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
 # Similarities that labels or tracks define, or that are not known yet.
 BY_LABEL = ("label", "track", "auto", "")
-Features = Literal["kernel", "vectors", "distance"]
+Features = Literal["kernel", "vectors", "given", "distance"]
 FEATURES_TEXTS: dict[Features, str] = {
     "kernel": "kernel features (RBF similarities to anchors)",
     "vectors": "the vectors, centred and scaled to unit length",
+    "given": "the vectors as given",
     "distance": "the vectors as given, in the data's own distance",
 }
 
@@ -180,6 +181,10 @@ class Check:
         )
 
 
+def any_columns(params: Any, d: int) -> None:
+    """Stands for a method that has codes of vectors with any number of columns."""
+
+
 def _absent(*_: object) -> NoReturn:
     """Stands for what HasherSpec takes from the class."""
     raise NotImplementedError
@@ -196,6 +201,8 @@ class HasherSpec:
     `asymmetric`: it ranks by its own distance (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes is
     a distance of the items, so that codes alone can be searched. `features`: what it was made for; `features_source`:
     why, and `features_place`: where that stands, or that the place is not known. `checked`: see `Check`.
+    `check_columns` refuses, with a ValueError that names what is possible, parameters that give no codes of vectors
+    with d columns, d after the feature map.
     """
 
     title: str
@@ -220,6 +227,7 @@ class HasherSpec:
     features_place: str = ""
     reference: bool = False
     pairwise: bool = False
+    check_columns: Callable[[Any, int], None] = any_columns
 
     def __post_init__(self) -> None:
         """Take from the class what is not given."""
@@ -248,6 +256,15 @@ class HasherSpec:
     def supervision_by(self, similar_by: str) -> Supervision:
         """What it learns from where this says what is similar: without labels, which pairs of a sample are."""
         return "pairs" if self.pairwise and similar_by not in BY_LABEL else self.supervision
+
+    def check_data(self, params: Any, d: int, metric: str) -> None:
+        """Refuse data that the method has no codes of: d columns after the feature map, and their distance."""
+        if self.asymmetric and metric == "dot":
+            raise ValueError(
+                f"{self.title} estimates the L2 distance or cosine of vectors, got data whose distance is the dot "
+                "product; use --metric cosine (or l2), or a method with Hamming distance"
+            )
+        self.check_columns(params, d)
 
     @property
     def features_text(self) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ohash.runtime.files import folder_named_by
-from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetSpec
+from ohash.streams.dataset import MIN_ROWS, Dataset, DatasetSpec, Metric
 from ohash.streams.readers.file_formats import PICKLES, READERS, ground_truth_problem, guess_role, peek_path
 from ohash.streams.readers.own_data import (
     NO_SIDECAR,
@@ -24,6 +24,7 @@ from ohash.streams.readers.own_data import (
     count_rows,
     dataset_from_sidecar,
     lies_inside,
+    metric_of,
     read_sidecar,
 )
 from ohash.streams.readers.source import FOLDER, PARQUET, Source, format_bytes
@@ -58,6 +59,7 @@ class Entry:
     d: int = 0
     exact: bool = True
     labels: bool = False
+    metric: Metric = "l2"
     problem: str = ""
     status: str = "cannot be read"
     sidecar: Sidecar = NO_SIDECAR
@@ -179,7 +181,8 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
     labels = peek.labels or sidecar.labels is not None
     n = count_rows(peek, sidecar)
-    return Entry(key, title, file, size, n, peek.columns, peek.exact, labels, sidecar=sidecar, stamp=stamp)
+    metric = metric_of(peek.metric, sidecar.options.metric)
+    return Entry(key, title, file, size, n, peek.columns, peek.exact, labels, metric, sidecar=sidecar, stamp=stamp)
 
 
 # cached: loaded data sets are cached by their spec
@@ -202,6 +205,7 @@ def _spec(entry: Entry) -> DatasetSpec:
         similar_by=similar_by,
         size=entry.size,
         kernel=sidecar.options.kernel,
+        metric=entry.metric,
     )
 
 

@@ -339,7 +339,8 @@ class DatasetSpec:
     where it depends on the files. `kernel` and `normalize` are the features that suit its vectors, `defaults` the
     other parameters of OH and its features that do, `defaults_note` why (see `chosen_defaults`). `presets` are the
     paper's parameters for the features of the data set `paper_key`. `measure_size` gives (n, d) of files that may
-    differ from what is declared, n = 0 if the rows are not counted yet; `size_note` says so if they do.
+    differ from what is declared, n = 0 if the rows are not counted yet; `size_note` says so if they do. `metric` is
+    the distance of its vectors, "" if only the loaded data tell it.
     """
 
     key: str
@@ -365,6 +366,7 @@ class DatasetSpec:
     paper_key: str = ""
     measure_size: Callable[[], tuple[int, int]] | None = None
     size_note: str = ""
+    metric: Metric | Literal[""] = ""
 
     def __repr__(self) -> str:
         """One line: `ohash.datasets()` lists them all."""

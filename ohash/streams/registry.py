@@ -132,6 +132,11 @@ def _load(spec: DatasetSpec, folder: tuple[FileState, ...]) -> Dataset:
         _with_actual_sizes.cache_clear()  # the rows have been counted
     if not isinstance(dataset, Dataset):
         raise ValueError(f"load of dataset {spec.key!r} must return a Dataset, got {type(dataset).__name__}")
+    if spec.metric and spec.metric != dataset.metric:
+        raise ValueError(
+            f"dataset {spec.key!r} must have the distance that its card declares (metric), {spec.metric!r}, its load "
+            f"gave {dataset.metric!r}; correct the DatasetSpec or the load"
+        )
     declares_its_size = spec.group != "folder" and spec.measure_size is None
     if declares_its_size and (dataset.n, dataset.d) != (spec.n, spec.d):
         raise ValueError(

@@ -182,5 +182,5 @@ def _family(params: ExperimentParams) -> Family:
 
 def _size(params: ExperimentParams) -> int:
     """Bits x anchors: the cost of a pair grows with it."""
-    anchors = 1 if params.features.kernel == "none" else params.features.m
+    anchors = params.features.m if params.features.kernel == "rbf" else 1
     return int(getattr(params.model, "r", 1)) * int(getattr(params.model, "T", 1)) * anchors

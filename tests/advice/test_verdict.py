@@ -79,7 +79,7 @@ def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
     measured += [replace(one, key="oh_24", validation=one.validation - 0.01) for one in smaller]
     measured += [replace(one, key="twin") for one in smaller]
     other = replace(learnable, contenders=(*learnable.contenders, twin), measured=tuple(measured))
-    assert "With fewer bytes: a better code (1 bytes per item)" in " ".join(verdict(other).changes)
+    assert "With fewer bytes: a better code (1 byte per item)" in " ".join(verdict(other).changes)
 
 
 def test_what_keeps_more_of_the_distance_is_named_where_the_clicks_do_not_tell_it_from_the_best(learnable):
@@ -133,6 +133,65 @@ def test_one_query_decides_nothing(few):
     result = verdict(snapshot)
     assert result.decision == "tie" and "only 1 query has a later answer" in result.sentence
     assert "too few to keep their earlier clicks out" in protocol(snapshot)
+
+
+def test_a_query_that_asks_in_several_splits_counts_once(learnable):
+    """In the sentence as in the line below it, which also says how often they ask."""
+    often = replace(learnable, queries=(np.arange(7), np.arange(7), np.arange(4, 11)))
+    assert ", 21 searches by 11 queries with later clicks (" in protocol(often)
+    assert verdict(often).sentence.endswith(": only 11 queries have a later answer, fewer than 20.")
+    once = replace(learnable, queries=(np.arange(7), np.arange(7, 14), np.arange(14, 19)))
+    assert ", 19 queries with later clicks (" in protocol(once)
+    assert verdict(once).sentence.endswith(": only 19 queries have a later answer, fewer than 20.")
+    assert "fewer than" not in verdict(replace(once, queries=(*once.queries, np.array([19])))).sentence
+
+
+def test_why_few_queries_ask_is_said(learnable):
+    """That more have no later answer is true only where all were asked that have one."""
+    some = replace(learnable, params=replace(learnable.params, options=replace(FEW, queries=4)))
+    sampled = replace(some, queries=(np.arange(4), np.arange(4, 8), np.arange(8, 12)))
+    assert verdict(sampled).sentence.endswith(": only 12 queries ask, 4 per split as set, fewer than 20.")
+    fewer = replace(some, queries=(np.arange(4), np.arange(4, 7)))
+    assert verdict(fewer).sentence.endswith(": only 7 queries have a later answer, fewer than 20.")
+    labelled = verdict(replace(fewer, source="labels")).sentence
+    assert labelled.endswith(": only 7 queries ask, fewer than 20."), "labels have no time"
+
+
+def test_where_nobody_finds_anything_nobody_is_named(learnable):
+    nothing = [replace(one, scores=replace(one.scores, truth=0 * one.scores.truth)) for one in learnable.measured]
+    result = verdict(replace(learnable, measured=tuple(nothing)))
+    assert result.decision == "tie" and not result.changes
+    assert result.sentence.endswith("can show: no contender finds a later answer among its ten nearest.")
+    some = replace(nothing[-1], scores=learnable.measured[-1].scores)
+    assert "no contender" not in verdict(replace(learnable, measured=(*nothing[:-1], some))).sentence
+
+
+def test_no_change_is_neither_a_gain_nor_a_loss(learnable):
+    """The same number for each query, or as much gained as lost."""
+    result = verdict(learnable)
+    free, learnt = (learnable.results_of(key) for key in (result.free, result.learnt))
+    others = [one for one in learnable.measured if one.key != result.learnt]
+    same = [
+        replace(one, scores=replace(one.scores, truth=base.scores.truth, recall=base.scores.recall))
+        for one, base in zip(learnt, free, strict=True)
+    ]
+    sentence = verdict(replace(learnable, measured=(*others, *same))).sentence
+    assert "leaves hit@10 on later clicks as it is and leaves recall@10 of the float vectors as it is" in sentence
+    assert not re.search(r"\b(gains|loses)\b", sentence)
+    swapped = []
+    for one, base in zip(learnt, free, strict=True):
+        order = np.argsort(base.scores.truth, kind="stable")
+        values = base.scores.truth.copy()
+        values[order] = values[order[::-1]]
+        swapped.append(replace(one, scores=replace(one.scores, truth=values, recall=base.scores.recall)))
+    sentence = verdict(replace(learnable, measured=(*others, *swapped))).sentence
+    assert re.search(r"changes hit@10 on later clicks by 0 ± \.[0-9]*[1-9]", sentence)
+
+
+def test_of_labels_half_of_the_pairs_are_left_out(learnable):
+    labelled = replace(learnable, source="labels")
+    sentence = " ".join(verdict(labelled).changes)
+    assert "from half of the pairs of one label to all of them" in sentence and "half of the labels" not in sentence
 
 
 def test_clicks_on_one_document_decide_nothing(few):
@@ -198,7 +257,7 @@ def test_with_every_contender(data):
 @pytest.mark.slow
 def test_what_is_not_used_is_in_the_protocol(few):
     data = misleading(n=200, clicks=600)
-    held = "(none of their clicks is learnt; documents may be learnt from)"
+    held = "(none of their clicks is learnt in a split where they ask; documents may be learnt from)"
     assert protocol(answer(data)).endswith(f"queries with later clicks {held}")
     noted = replace(data, key="own", note="the labels of d are not used, because q has none")
     assert protocol(answer(noted)).endswith(f"later clicks {held}; the labels of d are not used, because q has none")

@@ -69,6 +69,6 @@ def test_documents_queries_and_a_click_log_are_answered(
     until(lambda: answer.get_attribute("data-decision") in ("learn", "rotate", "tie"), "an answer, even if only so far")
     answer_text = answer.inner_text()
     assert "400 documents x 16" in answer_text and "clicks in order of time" in answer_text
-    assert "none of their clicks is learnt; documents may be learnt from" in answer_text
+    assert "none of their clicks is learnt in a split where they ask; documents may be learnt from" in answer_text
     until(lambda: "adapter + RaBitQ, 1 bit" in page.locator(".ohash-compare").inner_text(), "contenders")
     assert page.get_by_text("Traceback").count() == 0

@@ -72,8 +72,9 @@ def test_bits_are_those_of_a_whole_code():
 
 
 def test_every_method_gets_the_features_it_was_made_for_unless_told_otherwise():
-    kernels = {e.method: some().experiment(e).features.kernel for e in some().entries}
-    assert kernels == {"oh": "rbf", "hcoh": "none", "itq": "none", "sign": "given"}
+    one = some(("oh", "hcoh", "itq", "sign", "fasthash"))
+    kernels = {e.method: one.experiment(e).features.kernel for e in one.entries}
+    assert kernels == {"oh": "rbf", "hcoh": "none", "itq": "none", "sign": "given", "fasthash": "raw"}
     same = some(("oh", "itq"), maps="same")
     assert {same.experiment(e).features.kernel for e in same.entries} == {"rbf"}
     assert some(("kernel_lsh",)).experiment(Entry("kernel_lsh")).features.kernel == "rbf"
@@ -249,6 +250,31 @@ def test_data_without_codes_of_pq_are_opened_without_it():
     now = compare(dots, pairs=150, sweep=False, seeds=(0,))
     assert [entry.method for entry in now.comparison.entries] == list(default_methods(dots)) and not now.errors
     assert "pq" not in default_methods(dots) and "pq" in default_methods(Dataset.from_arrays(X))
+
+
+@pytest.mark.parametrize("declared", ["sidecar", "file"])
+def test_a_folder_whose_distance_is_the_dot_product_is_opened_without_pq(declared, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 16)).astype(np.float32)
+    if declared == "file":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "mine.hdf5", "w") as file:
+            file["train"] = X
+            file.attrs["distance"] = "dot"
+    else:
+        np.save(tmp_path / "mine.npy", X)
+        (tmp_path / "mine.toml").write_text('metric = "dot"')
+    np.save(tmp_path / "other.npy", X)
+    monkeypatch.setenv("OHASH_DATA", str(tmp_path))
+    without = [method for method in DEFAULT_METHODS if method != "pq"]
+    with monkeypatch.context() as patch:
+        patch.setattr("ohash.streams.data_folder.dataset_from_sidecar", lambda *_, **__: pytest.fail("loaded"))
+        one, other = (from_query({"dataset": f"folder:{name}"})[0] for name in ("mine", "other"))
+    assert [entry.method for entry in one.entries] == without and has_default_methods(one)
+    assert [entry.method for entry in other.entries] == list(DEFAULT_METHODS) and has_default_methods(other)
+    assert has_default_methods(one.with_values(bits=8)), "of which PQ has codes in every other distance"
+    assert not has_default_methods(one.with_values(methods=without[:-1])), "LSH suits all data, so it was left out"
+    now = compare("folder:mine", pairs=100, bits=16, sweep=False, seeds=(0,))
+    assert [entry.method for entry in now.comparison.entries] == without and not now.errors
 
 
 def test_a_data_set_of_the_package_is_opened_with_the_methods_that_suit_it():

@@ -22,6 +22,8 @@ def test_the_fairness_line_names_everything():
     assert "SDH, ITQ fitted to the points so far" in text
     assert "200 test queries, 2 seeds" in text
     assert text.endswith("default parameters") and "drift" not in text
+    trees = fairness(snapshot({"fasthash": 0.6, "sign": 0.4, "itq": 0.5}))
+    assert "vectors as given (FastHash), vectors of unit length (Sign), centred vectors of unit length (ITQ)" in trees
     moved = snapshot({"oh": 0.6}, drift="rotate", drift_at=300)
     assert "drift (rotate) at pair 300 ·" in fairness(moved)
     late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)

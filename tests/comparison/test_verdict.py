@@ -271,6 +271,10 @@ def test_a_verdict_says_which_kinds_of_methods_nobody_compared():
     assert "Not compared" not in sentences(replace(clicks, setup=replace(clicks.setup, similar_by="clicks")))
     dots = replace(clicks.setup, metric="dot", similar_by="metric")
     assert "Not compared" not in sentences(replace(snapshot({"oh": 0.6, "itq": 0.5}), setup=dots))
+    plane = replace(dots, metric="l2", d=2)
+    assert "Not compared" not in sentences(replace(snapshot({"oh": 0.6, "itq": 0.5}), setup=plane)), "no 64 bits of PQ"
+    short = replace(snapshot({"oh": 0.6, "itq": 0.5}, bits=16), setup=plane)
+    assert "quantisation" in sentences(short)["Not compared"], "16 bits are 8 for each column"
 
 
 def test_the_first_method_against_each_of_the_others():
@@ -301,6 +305,28 @@ def test_codes_no_better_than_a_random_order_are_seen_to_be_so():
     little = replace(snapshot({"oh": 0.04, "itq": 0.02}), chance={"map": 0.001})
     assert ") (" not in sentences(little)["To follow your labels"]
     assert remark not in sentences(little)["To follow your labels"], "one seed proves that codes are not random"
+
+
+def test_where_no_code_finds_a_click_none_is_named():
+    now = snapshot({"oh": 0.4, "itq": 0.3}, float_map=0.01)
+    nothing = [
+        replace(
+            one,
+            checkpoints={**one.checkpoints, "hit_10": np.zeros(3)},
+            record=replace(one.record, hits={10: np.zeros(QUERIES)}),
+        )
+        for one in now.results
+    ]
+    setup = EvaluationSetup("x", 2500, 512, "cosine", "clicks", QUERIES, 20_000, True, 0.002)
+    clicks = replace(now, setup=setup, results=tuple(nothing))
+    text = sentences(clicks)["To follow your clicks"]
+    begin = (
+        "at 8 bytes per item no code finds anything relevant among its ten nearest, hit@10 .000 (chance .002); one seed"
+    )
+    assert text.startswith(begin) and "By hit@10 no code here can be told apart from a random order" in text
+    assert "OH" not in text and "ITQ" not in text and "best code" not in text and "Exact search" in text
+    some = replace(clicks, results=(nothing[0], replace(clicks.results[1], **vars(now.results[1]))))
+    assert "ITQ (unsupervised, 64 bits) is best, hit@10" in sentences(some)["To follow your clicks"]
 
 
 def test_clicks_are_judged_by_hits_with_the_level_of_chance():
@@ -343,6 +369,16 @@ def test_what_compresses_the_distance():
     text = texts["The smallest code for cosine"]
     assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95 % of the ten exact neighbours")
     assert "8 bytes per vector, 1/256 of the floats, which must be kept" in text
+
+
+@pytest.mark.parametrize(
+    ("d", "share"),
+    [(1, "2.0 times the floats"), (2, "as many as the floats"), (3, "67 % of the floats"), (4, "1/2 of the floats")],
+)
+def test_a_code_about_as_large_as_the_floats_is_no_share_of_one(d, share):
+    now = snapshot({"itq": 0.5}, reranked={"itq": {1: 0.95, 2: 0.96, 4: 0.97, 16: 0.99}})
+    text = sentences(replace(now, setup=replace(now.setup, d=d)))["The smallest code for cosine"]
+    assert text.endswith(f"at 8 bytes per vector, {share}.")
 
 
 def test_re_ranking_much_of_a_small_database_proves_nothing():

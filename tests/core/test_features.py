@@ -152,6 +152,10 @@ def test_vectors_as_given_are_only_scaled_where_the_distance_is_cosine(metric):
     expected = X / np.linalg.norm(X, axis=1, keepdims=True) if metric == "cosine" else X
     np.testing.assert_allclose(Z, expected, rtol=1e-14)
     np.testing.assert_array_equal(FeatureMap(kernel="given", dtype="float64").fit(X).transform(X), X)
+    raw = FeatureParams(kernel="raw", center_input=True, normalize=True)
+    np.testing.assert_array_equal(FeatureMap.from_params(raw.in_metric(metric), "float64").fit(X).transform(X), X)
+    np.testing.assert_array_equal(FeatureMap.from_params(raw, "float64").fit(X).transform(X), X)
+    assert raw.text == raw.in_metric(metric).text == "vectors as given"
 
 
 def test_blocks_do_not_show():
@@ -190,7 +194,7 @@ def test_state_round_trip(options, dtype):
         (lambda: FeatureMap(sigma=-1), "sigma must be"),
         (lambda: FeatureMap(sigma=float("nan")), "sigma must be"),
         (lambda: FeatureMap(m=0), "m must be an integer in"),
-        (lambda: FeatureMap(kernel="poly"), "kernel must be one of 'rbf', 'none', 'given', got 'poly'"),
+        (lambda: FeatureMap(kernel="poly"), "kernel must be one of 'rbf', 'none', 'given', 'raw', got 'poly'"),
         (lambda: FeatureMap(dtype="float16"), "dtype must be 'float32' or 'float64', got 'float16'"),
         (lambda: FeatureMap(center_input="yes"), "center_input must be true or false"),
         (lambda: FeatureMap(m=101).fit(points(100)), "m must be at most the number of distinct points seen, got m=101"),

@@ -256,6 +256,9 @@ def test_no_finding_asks_for_what_is_so_already():
     flat = advice_on(finished("rings", normalize=True, kernel="none", pairs=6_000))
     assert flat["mAP of a random order"] == "codes rank like chance: try a kernel, or switch unit length off"
     assert flat["mAP"].endswith("codes rank like chance")
+    for kernel in ("given", "raw"):
+        given = advice_on(finished("rings", normalize=True, kernel=kernel, pairs=6_000))
+        assert given["mAP of a random order"] == "codes rank like chance: try a kernel", "no length was changed"
     moved = advice_on(finished("digits", pairs=6_000, drift="rotate", drift_at=5_000))
     assert "centre" not in moved["bits that are the same in all codes"], "they are centred"
     assert moved["mAP"] == "it is below its start: the stream has changed"

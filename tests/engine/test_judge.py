@@ -22,6 +22,7 @@ from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import iter_ranking
 from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
 from ohash.evaluation.neighbours import exact_neighbours
+from ohash.models.registry import find
 from ohash.runtime.progress import drain
 from tests.engine.runs import advance, own_data, small, straight
 from tests.selection import first
@@ -329,6 +330,34 @@ def test_a_method_that_estimates_a_distance_refuses_the_dot_product():
     with pytest.raises(ValueError, match="estimates the L2 distance or cosine of vectors, got data whose distance is"):
         Run(ohash.experiment(data, "int8", pairs=50), data)
     assert straight(ohash.experiment(data, "oh", r=8, pairs=50), data).t == 50
+
+
+@pytest.mark.parametrize(
+    ("method", "values", "most", "wrong"),
+    [
+        pytest.param(
+            "pq", {"r": 72}, 64, "r must be at most 64 bits here, 8 for each of d=8 columns, got 72", marks=FAISS
+        ),
+        pytest.param("pq", {"r": 11}, 20, "than d=8 columns, got 11, which are 11 parts of 1 bit; ", marks=FAISS),
+        ("sign", {"r": 9, "dims": "first r"}, 8, "r must be at most d=8 with dims='first r', got 9; .* or rotated"),
+        ("bbq", {"r": 9, "dims": "first r"}, 8, "r must be at most d=8 with dims='first r', got 9; .* or rabitq"),
+        ("int8", {"r": 65, "dims": "first r"}, 64, "r must be at most 8 d = 64 with dims='first r', got 65"),
+    ],
+)
+def test_more_bits_than_columns_give_are_refused_by_the_card_and_by_the_model(method, values, most, wrong, monkeypatch):
+    """By the card before anything is learnt; the number of columns is that after the feature map."""
+    spec, X = find(method), np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
+    model = spec.build(spec.params(**values))
+    with pytest.raises(ValueError, match=wrong):
+        model.fit(X) if spec.consumes == "batch" else model.warm_up(X)
+    data = ohash.Dataset.from_arrays(X, labels=np.arange(300) % 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_start_hasher", lambda *_: pytest.fail("the model was begun"))
+        with pytest.raises(ValueError, match=wrong):
+            Run(ohash.experiment(data, method, pairs=50, **values), data)
+    assert Run(ohash.experiment(data, method, pairs=50, **{**values, "r": most}), data).hasher.r == most
+    mapped = ohash.experiment(data, method, pairs=50, kernel="rbf", m=16, **values)
+    assert Run(mapped, data).hasher.r == values["r"], "16 anchors are 16 columns"
 
 
 def test_a_method_that_learns_nothing_stores_the_database_once(monkeypatch):

@@ -11,6 +11,7 @@ from ohash.engine import world as world_module
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.world import World, world_of
+from ohash.models.registry import find
 from ohash.streams.dataset import Dataset
 from tests.engine.runs import assert_same, finish, own_data, small, straight
 from tests.streams.example_datasets import clicks, grouped
@@ -97,6 +98,17 @@ def test_few_points_are_warm_up_enough():
 
 def shortened(dataset, **values):
     return [World(experiment(dataset, method, pairs=100, **values), dataset) for method in ("oh", "mmoh")]
+
+
+def test_a_method_made_for_vectors_as_given_gets_them_whatever_the_distance():
+    """FastHash has no distance, so that of the data scales no vector of its own, unlike those of sign codes."""
+    X = np.random.default_rng(0).normal(size=(300, 8)) * np.arange(1, 301)[:, None]
+    data = Dataset.from_arrays(X.astype(np.float32), metric="cosine")
+    given, sign = (Run(experiment(data, method, pairs=50), data) for method in ("fasthash", "sign"))
+    np.testing.assert_array_equal(given.Z, data.X)
+    np.testing.assert_allclose(np.linalg.norm(sign.Z, axis=1), 1, rtol=1e-6)
+    text = find("fasthash").features_text
+    assert text.startswith("the vectors as given: trees") and "distance" not in text
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "none"])

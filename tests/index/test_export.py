@@ -65,6 +65,15 @@ def test_milvus_bytes(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_page_says_which_distance_it_re_ranks_by(tmp_path, target):
+    if target == "faiss":
+        pytest.importorskip("faiss")
+    write_codes(CODES, target, tmp_path, r=13)
+    text = " ".join((tmp_path / f"{target}.md").read_text().split())
+    assert "orders them by the L2 distance of `vectors`" in text and "cosine, scale both to unit length" in text
+
+
 @pytest.mark.parametrize("target", ["pgvector", "milvus"])
 def test_a_page_of_several_models_says_that_the_engine_has_another_distance(tmp_path, target):
     index = ohash.HammingIndex(np.stack([CODES, CODES[::-1]]), r=13)
@@ -96,6 +105,12 @@ def test_an_export_that_finds_no_room_leaves_the_one_of_before(tmp_path, small_d
     with small_disk(), pytest.raises(OSError, match=f"File too large: '.*{codes.name}'"):
         write_codes(RNG.integers(0, 256, (5000, 2), np.uint8), target, tmp_path)
     assert codes.read_bytes() == before and not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_several_engines_load_is_named_once(tmp_path, capsys):
+    assert exported(tmp_path, "oh", "--export", "milvus", "qdrant", "lancedb")[0] == 0
+    wrote = capsys.readouterr().out.splitlines()[-1]
+    assert wrote.count("codes.npy") == 1 and all(f"{key}.md" in wrote for key in ("milvus", "qdrant", "lancedb"))
 
 
 def test_refusals(tmp_path):

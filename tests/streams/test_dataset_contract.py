@@ -78,6 +78,7 @@ def test_sizes_are_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
     assert (dataset.n, dataset.d) == (spec.n, spec.d)
     assert (dataset.licence, dataset.cite) == (spec.licence, spec.cite)
     assert dataset.kernel == spec.kernel
+    assert spec.metric in ("", dataset.metric)
     if dataset.class_names:
         assert dataset.labels is not None
         assert set(np.unique(dataset.labels)) == set(range(len(dataset.class_names)))
@@ -175,6 +176,7 @@ def test_a_dataset_of_a_plugin_is_found_also_after_the_others_were_listed(
         (("n=30, d=30", "n=31, d=30"), "dataset 'mine' must have the 31 rows of 30 .* gave 30 of 30"),
         (("n=30, d=30", "n=30, d=8"), "dataset 'mine' must have the 30 rows of 8 .* gave 30 of 30"),
         (("return Dataset", "return dict"), "'mine' must return a Dataset, got dict"),
+        (("n=30, d=30", "n=30, d=30, metric='dot'"), "'mine' must have the distance .* 'dot', its load gave 'l2'"),
     ],
 )
 def test_a_plugin_that_does_not_keep_what_its_card_declares_is_named(

@@ -173,7 +173,7 @@ def test_the_toml_beside_a_file(root: Path) -> None:
     assert (spec.title, spec.licence, spec.similar_by) == ("Mine", "CC0", "label")
     assert "folder:y" not in data_folder.folder_specs()
     dataset = load_by_key("folder:x")
-    assert spec.kernel == "rbf"
+    assert spec.kernel == "rbf" and spec.metric == "cosine"
     assert (dataset.metric, dataset.queries, dataset.kernel, dataset.licence) == ("cosine", (10, 20), "rbf", "CC0")
     assert dataset.similarities[0] == "label"
     (root / "x.toml").write_text('pairs = "p.csv"')

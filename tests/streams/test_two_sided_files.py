@@ -117,7 +117,9 @@ def test_row_numbers_serve_where_there_are_no_ids(tmp_path):
     data = ohash.load_dataset(tmp_path / "d.npy", queries=tmp_path / "q.npy", pairs=tmp_path / "c.csv")
     assert (data.pairs.i.tolist(), data.pairs.j.tolist()) == ([N, N + 7], [29, 0])
     (tmp_path / "c.csv").write_text("query,item\n0,29\n8,0\n")
-    with pytest.raises(BadFileError, match=r"row numbers from 0 of q.npy as query: 1 of 2 rows name 1 .* first is '8'"):
+    with pytest.raises(
+        BadFileError, match=r"row numbers from 0 of q.npy as query: 1 of 2 rows names '8', which is not"
+    ):
         open_two_sides(tmp_path / "d.npy", tmp_path / "q.npy", tmp_path / "c.csv")
 
 
@@ -126,8 +128,10 @@ def test_row_numbers_serve_where_there_are_no_ids(tmp_path):
     [
         (
             [*CLICKS, ("q/0", "x"), ("q/1", "y"), ("q/2", "x")],
-            "3 of 63 rows name 2 that are not there, .* 'x'",
+            "3 of 63 rows name 2 that are not there, first 'x'; leave those rows out",
         ),
+        ([*CLICKS, ("q/0", "x")], "as document: 1 of 61 rows names 'x', which is not there; leave that row out"),
+        ([*CLICKS, *[("q/0", "x")] * 2], "as document: 2 of 62 rows name 'x', which is not there; leave those rows"),
         ([("a", "001"), ("b", "002")], "ids such as 'q/0' of q.parquet as query, and no row does: the first names 'a'"),
         ([("q/0", "1"), ("q/1", "2")], "ids such as '000' of d.parquet as document, and no row does"),
     ],

@@ -41,6 +41,14 @@ def test_a_cell_costs_by_its_own_pairs_and_its_own_size(store, monkeypatch):
     assert sweep_cost.estimate_cost(chosen.cells, store, once).measured == 1 and len(begun) == 4, "32 is known"
 
 
+def test_only_a_kernel_has_anchors_that_cost(store, monkeypatch):
+    monkeypatch.setattr(sweep_cost, "time_cell", lambda params, own=None: sweep_cost.CellTimes(1.0, 1.0, 0.0))
+    base = {"dataset": "blobs", "judged_at": "ends", "r": 8}
+    for kernel, measured in (("rbf", 2), ("none", 1), ("given", 1), ("raw", 1)):
+        chosen = build_sweep(base={**base, "kernel": kernel}, grid={"m": [16, 1000]})
+        assert sweep_cost.estimate_cost(chosen.cells, store).measured == measured, kernel
+
+
 def test_finished_cells_say_what_others_of_about_their_size_cost(store, monkeypatch):
     monkeypatch.setattr(sweep_cost, "time_cell", lambda params, own=None: sweep_cost.CellTimes(0.0, 1.0, 0.0))
     base = {"dataset": "blobs", "kernel": "none", "judged_at": "ends", "r": 8}

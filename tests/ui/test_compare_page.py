@@ -203,6 +203,17 @@ def test_data_that_are_not_here_are_a_message_with_a_way_out() -> None:
     assert runner(app).comparison.dataset == "blobs2d"
 
 
+def test_other_data_are_opened_with_what_has_codes_of_the_chosen_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "_page", lambda *_: "compare")
+    app = page(dataset="blobs2d", bits="16", pairs="300", sweep="0")
+    assert "pq" in [entry.method for entry in runner(app).comparison.entries], "8 bits for each of two columns"
+    widget(app.selectbox, "compare_data").set_value("rings").run()
+    assert "pq" in [entry.method for entry in runner(app).comparison.entries]
+    app = page(dataset="digits", bits="64", pairs="300", sweep="0")
+    widget(app.selectbox, "compare_data").set_value("blobs2d").run()
+    assert not app.exception and "pq" not in [entry.method for entry in runner(app).comparison.entries]
+
+
 def test_own_data_are_compared_on_three_splits_unless_they_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     session = page().session_state["ohash"]
     X, labels = vectors()

@@ -158,8 +158,8 @@ def page_text(engine: Engine, facts: CodeFacts) -> str:
         "",
         f"`queries` are packed codes, uint8 of shape (n, {facts.width}), {facts.bitorder}-endian: `encode(X)` of",
         "encoder.py (`--export numpy` writes it). `k` is the number of neighbours. Re-ranking takes the `candidates`",
-        "nearest codes of each query and orders them by the distance of `vectors` (float32, one row per code) to",
-        "`query_vectors`.",
+        "nearest codes of each query and orders them by the L2 distance of `vectors` (float32, one row per code) to",
+        "`query_vectors`; where the distance is cosine, scale both to unit length first.",
         "",
     ]
     for one in engine.statements(facts):

@@ -247,9 +247,9 @@ HASHER = HasherSpec(
   year      = {2014}
 }""",
     supervision="labels",
-    features="vectors",
-    features_source="decision trees on the vectors",
-    features_place="the authors' program, in a copy: fasthash_demo.m, where trees take the vectors as given",
+    features="given",
+    features_source="trees compare single features with thresholds, which needs no normalisation",
+    features_place="the authors' program, in a copy: fasthash_demo.m",
     consumes="batch",
     pairwise=True,
     linear=False,

@@ -145,7 +145,8 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="its kernel is its own, computed from the vectors",
-    features_place="public ports; the section of the paper is not known here",
+    features_place="the abstract allows any kernel, and createHashTable.m, in a copy at neelrakholia/vptreeknn, takes "
+    "the matrix of one; neither names the vectors",
     consumes="nothing",
     linear=False,
     differs="Its kernel is applied to the output of the feature map, which therefore has none by default. "

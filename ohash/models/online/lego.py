@@ -161,7 +161,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="vectors",
     features_source="its metric is learnt on the vectors",
-    features_place="from its objective; the paper was not at hand",
+    features_place="from its objective and the abstract; the rest of the paper was not at hand",
     consumes="pairs",
     differs="Pairs bring no target distances: similar ones are brought down to the 5th percentile of the warm-up's "
     "squared distances, dissimilar ones up to the 95th, and pairs already there are left alone (as is usual for ITML). "

@@ -123,8 +123,9 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of the vectors",
-    features_place="the program of one of the authors: chenshen03/OnlineHash, online-hashing/SDOH.m, on MNIST as given",
+    features_source="linear hash functions of the vectors, learnt here in steps chosen for unit length",
+    features_place="the program of one of the authors, chenshen03/OnlineHash, online-hashing/SDOH.m, takes MNIST as "
+    "given, with other steps",
     consumes="chunks",
     differs="Written from the abstract and the program of one of the authors, Shen Chen; the text of the paper was not "
     "at hand. The program can scale distances of similar and of dissimilar pairs apart; here both scales are 1, as the "

@@ -5,6 +5,7 @@ largest entry, and <q', x'> ≈ <q', b> / <x', b>. Elastic calls this kind of co
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.rabitq import RaBitQ
-from ohash.models.quantizers.sign import SignParams, chosen_axes
+from ohash.models.quantizers.sign import SignParams, check_dimensions, chosen_axes
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class BBQParams(SignParams):
     )  # fmt: skip
 
 
+check_columns = partial(check_dimensions, instead="rabitq")
+
+
 class BBQ(RaBitQ):
     """h = sgn(x - mean), with RaBitQ's estimate of the distance."""
 
@@ -42,7 +46,8 @@ class BBQ(RaBitQ):
         return int(self.params.r) if self.d is None or not self._W.size else self._W.shape[1]
 
     def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        return chosen_axes(d, self.params, instead="rabitq")
+        check_columns(self.params, d)
+        return chosen_axes(d, self.params)
 
 
 HASHER = HasherSpec(
@@ -63,6 +68,7 @@ HASHER = HasherSpec(
     features_place="by its definition in search engines",
     consumes="nothing",
     asymmetric=True,
+    check_columns=check_columns,
     differs="One centroid for all vectors, and RaBitQ's estimate of the distance; later versions of Lucene choose the "
     "two levels of every vector by optimisation instead. r is fixed to d, unless dims is 'first r'.",
 )

@@ -34,6 +34,12 @@ class Int8Params(Parameters):
     )  # fmt: skip
 
 
+def check_columns(params: Int8Params, d: int) -> None:
+    """Refuse more bits than dimensions have."""
+    if params.dims == "first r" and params.r > 8 * d:
+        raise ValueError(f"r must be at most 8 d = {8 * d} with dims='first r', got {params.r}")
+
+
 class Int8(Reconstruction):
     """x ≈ low + step * code, dimension by dimension.
 
@@ -61,8 +67,7 @@ class Int8(Reconstruction):
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Take the range of every dimension, slightly widened; values beyond it are clipped."""
         X = self.rows(X)
-        if self.params.dims == "first r" and self.params.r > 8 * X.shape[1]:
-            raise ValueError(f"r must be at most 8 d = {8 * X.shape[1]} with dims='first r', got {self.params.r}")
+        check_columns(self.params, X.shape[1])
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         self._d = X.shape[1]
         self.low = (low - WIDER * (high - low)).astype(np.float32)
@@ -132,6 +137,7 @@ HASHER = HasherSpec(
     linear=False,
     asymmetric=True,
     hamming=False,
+    check_columns=check_columns,
     differs="Ranges are those of the warm-up, a tenth wider on each side, where databases calibrate on all vectors or "
     "on quantiles. Queries stay in floating point. 8 d bits are many times those of a hash: compare at equal memory.",
 )

@@ -86,7 +86,7 @@ HASHER = (
         supervision="none",
         features="vectors",
         features_source="random hyperplanes keep the angles of the vectors",
-        features_place="by its definition; the section of the paper is not known here",
+        features_place="the abstract of the paper, on vectors and their angle; centring them is not from there",
         consumes="nothing",
         differs="As published; the mean of the warm-up may be subtracted first.",
     ),

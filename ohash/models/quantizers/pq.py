@@ -50,6 +50,18 @@ def bits_per_part(r: int) -> int:
     return max(b for b in range(1, 9) if r % b == 0)
 
 
+def check_columns(params: PQParams, d: int) -> None:
+    """Refuse codes of more parts than columns."""
+    r, b = params.r, bits_per_part(params.r)
+    if r // b > d and b == 8:
+        raise ValueError(f"r must be at most {8 * d} bits here, 8 for each of d={d} columns, got {r}")
+    if r // b > d:
+        raise ValueError(
+            f"r must have no more parts than d={d} columns, got {r}, which are {r // b} parts of {b} "
+            f"bit{'s' * (b > 1)}; take a multiple of 8, at most {8 * d}"
+        )
+
+
 class PQ(Reconstruction):
     """Every part of x is replaced by its nearest centroid."""
 
@@ -162,10 +174,9 @@ class PQ(Reconstruction):
 
     def _quantiser(self, faiss: ModuleType, d: int) -> Any:
         """A faiss quantiser with our centroids; columns are padded with zeros, which change no distance."""
+        check_columns(self.params, d)
         b = bits_per_part(self.r)
         M = self.r // b
-        if M > d:
-            raise ValueError(f"r must be at most {b * d} bits here, {b} for each of d={d} columns, got {self.r}")
         quantiser = faiss.ProductQuantizer(math.ceil(d / M) * M, M, b)
         if self.d == d:
             faiss.copy_array_to_vector(self.centroids.ravel(), quantiser.centroids)
@@ -221,6 +232,7 @@ HASHER = HasherSpec(
     asymmetric=True,
     hamming=False,
     needs="faiss",
+    check_columns=check_columns,
     differs="No coarse quantiser in front (IVF), and no rotation unless it is learnt (OPQ). k-means sees at most 64 "
     "points per centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: their "
     "Hamming distance is meaningless, and items are ranked by the distance of the float query to their centroids.",

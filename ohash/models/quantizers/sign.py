@@ -5,6 +5,7 @@ truncates the vector first, as embeddings trained for truncation (Matryoshka) al
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +31,18 @@ class SignParams(Parameters):
     dtype: str = precision_param()
 
 
-def chosen_axes(d: int, params: SignParams, instead: str) -> npt.NDArray[np.float64]:
-    """(d, r): one bit for each of d dimensions, or for the first r; `instead` names a method for r > d."""
-    r = d if params.dims == "all" else params.r
-    if r > d:
-        raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or {instead}")
-    return np.eye(d, r)
+def check_dimensions(params: SignParams, d: int, *, instead: str) -> None:
+    """Refuse more bits than dimensions; `instead` names a method that has them."""
+    if params.dims == "first r" and params.r > d:
+        raise ValueError(f"r must be at most d={d} with dims='first r', got {params.r}; use dims='all', or {instead}")
+
+
+check_columns = partial(check_dimensions, instead="rotated")
+
+
+def chosen_axes(d: int, params: SignParams) -> npt.NDArray[np.float64]:
+    """(d, r): one bit for each of d dimensions, or for the first r."""
+    return np.eye(d, d if params.dims == "all" else params.r)
 
 
 class Sign(DrawnHalfSpaces):
@@ -51,7 +58,8 @@ class Sign(DrawnHalfSpaces):
         return int(self.params.r) if self.d is None else self._W.shape[1]
 
     def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        return chosen_axes(d, self.params, instead="rotated")
+        check_columns(self.params, d)
+        return chosen_axes(d, self.params)
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8)), by comparison alone."""
@@ -84,6 +92,7 @@ HASHER = HasherSpec(
     features_source="vector databases binarise embeddings as they are",
     features_place="by its definition",
     consumes="nothing",
+    check_columns=check_columns,
     differs="Vector databases take sgn(x) directly; here the warm-up's mean is subtracted first (center='none' "
     "does what they do). r is fixed to d, unless dims is 'first r'.",
 )

@@ -41,7 +41,8 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
         _check_decoded(source, limits, file, name)
         labels = find_companion(LABEL_NAMES, shapes, rows) is not None
         tests = shapes["test"][0] if "test" in _test_queries(shapes, name, transposed=transposed) else 0
-        return Peek(rows, d, dtypes[name], labels=labels, tests=tests)
+        metric = METRICS.get(_distance(source, file))
+        return Peek(rows, d, dtypes[name], labels=labels, tests=tests, metric=metric)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Table:

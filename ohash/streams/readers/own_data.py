@@ -96,13 +96,12 @@ def dataset_from_sources(
     if tests and classes is not None:
         X, tests = table.X, 0  # only the vectors have labels
     declared = next((one for one in METRICS if one == table.metric), None)
-    metric: Metric = options.metric or declared or "l2"
     with file_named_in_errors(features.name):
         dataset = Dataset.from_arrays(
             X,
             ids=None if tests else table.ids,
             time=None if tests else table.time,
-            metric=metric,
+            metric=metric_of(table.metric, options.metric),
             queries=options.queries or _query_counts(len(X), tests),
             title=options.title or features.name,
             key=key,
@@ -121,6 +120,11 @@ def dataset_from_sources(
         ),
         fixed_test=np.arange(len(X) - tests, len(X)) if tests else None,
     )
+
+
+def metric_of(declared: str | None, chosen: Metric | None) -> Metric:
+    """The distance that was chosen, or else the one that the file declares, or else L2."""
+    return chosen or next((one for one in METRICS if one == declared), None) or "l2"
 
 
 def _distance_note(features: Source, declared: Metric | None, chosen: Metric | None) -> str:

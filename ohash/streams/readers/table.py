@@ -23,7 +23,8 @@ BLOCK_BYTES = 2**24
 class Peek:
     """The shape of a file from its header alone; `exact` is false where rows were estimated.
 
-    `labels` says whether the file holds a label per row, `tests` how many test queries it holds besides.
+    `labels` says whether the file holds a label per row, `tests` how many test queries it holds besides, and `metric`
+    which distance it declares, if any.
     """
 
     rows: int
@@ -32,6 +33,7 @@ class Peek:
     exact: bool = True
     labels: bool = False
     tests: int = 0
+    metric: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ohash.core.arrays import Array, Labels
-from ohash.streams.dataset import METRICS, Dataset, Metric
+from ohash.streams.dataset import Dataset, Metric
 from ohash.streams.readers import annotation_files, file_formats
 from ohash.streams.readers.arrow_columns import class_order
-from ohash.streams.readers.own_data import file_named_in_errors
+from ohash.streams.readers.own_data import file_named_in_errors, metric_of
 from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source
 from ohash.streams.readers.table import Table
 
@@ -68,7 +68,6 @@ def two_sides_from_sources(
     """A data set from files or uploads."""
     D, Q = file_formats.read(docs, limits), file_formats.read(queries, limits)
     check_widths(docs.name, D.X.shape[1], queries.name, Q.X.shape[1])
-    declared = next((one for one in METRICS if one == D.metric), None)
     pairs = None if clicks is None else _read_clicks(clicks, limits, (queries, Q), (docs, D))
     with file_named_in_errors(docs.name if clicks is None else clicks.name):
         dataset = Dataset.from_two_sides(
@@ -79,7 +78,7 @@ def two_sides_from_sources(
             query_ids=Q.ids,
             doc_captions=D.captions,
             query_captions=Q.captions,
-            metric=metric or declared or "l2",
+            metric=metric_of(D.metric, metric),
             title=title or docs.name,
             key=key,
         )
@@ -114,10 +113,12 @@ def _refuse_unknown(clicks: Source, source: Source, kind: str, named: Array, unk
             f"{clicks.name} must name {example} of {source.name} as {kind}, and no row does: the first names "
             f"{first!r}; are these files of one data set?"
         )
-    different = len(np.unique(named[unknown]))
+    rows, different = int(unknown.sum()), len(np.unique(named[unknown]))
+    what = f"{first!r}, which is not there" if different == 1 else f"{different:,} that are not there, first {first!r}"
+    leave = "that row" if rows == 1 else "those rows"
     raise BadFileError(
-        f"{clicks.name} must name {example} of {source.name} as {kind}: {int(unknown.sum()):,} of {len(named):,} rows "
-        f"name {different:,} that are not there, the first is {first!r}; leave those rows out"
+        f"{clicks.name} must name {example} of {source.name} as {kind}: {rows:,} of {len(named):,} rows "
+        f"name{'s' * (rows == 1)} {what}; leave {leave} out"
     )
 
 

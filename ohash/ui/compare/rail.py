@@ -155,7 +155,7 @@ def _pick_methods(session: Session, texts: Sequence[str]) -> None:
 
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Change the data; methods, bits, seeds and pairs stay, the rest goes back to the defaults."""
-    default = comparisons.default_comparison(session, *catalogue.split_key(key))
+    default = comparisons.default_comparison(session, *catalogue.split_key(key), bits=now.options.bits)
     untouched = has_default_methods(now)
     kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:

@@ -40,13 +40,15 @@ def choose(session: Session, comparison: Comparison, *, restart: bool = False) -
     session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
 
 
-def default_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
-    """The comparison that data are opened with.
+def default_comparison(
+    session: Session, dataset: str, content: str = "", bits: int = comparisons.USUAL_BITS
+) -> Comparison:
+    """The comparison that data are opened with, of codes of so many bits.
 
     Own data get three splits unless they are large, because one seed decides little.
     """
     own, spec = session.own.get(content) if dataset == OWN else None, comparisons.own_data_spec(dataset)
-    entries = comparisons.default_methods(own or datasets.lookup(dataset))
+    entries = comparisons.default_methods(own or datasets.lookup(dataset), bits)
     seeds = comparisons.default_seeds(spec if own is None else own)
     kernel = {} if own is None else {"kernel": own.kernel}
-    return comparisons.build_comparison(dataset, entries, seeds, content=content, **kernel)
+    return comparisons.build_comparison(dataset, entries, seeds, content=content, bits=bits, **kernel)
