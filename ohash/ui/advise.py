@@ -16,7 +16,6 @@ from ohash.plots.renderers.svg import to_svg
 from ohash.table_files import rows_to_csv
 from ohash.ui.parts import background_work, catalogue, static_chart
 from ohash.ui.parts.controls import control
-from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html, what_a_link_holds
 from ohash.ui.session import advice_run
 from ohash.ui.session.session import Session
@@ -67,16 +66,10 @@ def _answer(session: Session) -> None:
     hub.supervise()
     snapshot = runner.snapshot()
     st.html(_answer_html(snapshot, runner.answer(), runner.state))
-    if in_line := hub.why_waiting(session.id, "answer"):
-        st.info(in_line)
-    if runner.error:
-        st.error(f"{escape_markdown(runner.error)}. Choose other data or settings.", icon=":material/error:")
+    background_work.show_state(session, hub, runner, "answer", "Choose other data or settings.")
     for title, error in snapshot.errors.items():
         st.warning(f"{escape_markdown(title)}: {escape_markdown(error)}. The others continue.", icon=":material/info:")
-    resting = runner.state in RESTING
-    if resting != session.advice_resting:  # the timers must stop or start
-        session.advice_resting = resting
-        st.rerun()
+    background_work.follow_rest(session.advice_work, runner)
 
 
 def _answer_html(snapshot: AdviceSnapshot, answer: Verdict, state: str) -> str:

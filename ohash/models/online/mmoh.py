@@ -16,7 +16,7 @@ from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.oh_params import USUAL_C, OHParams, PairTrace, check_C
+from ohash.models.online.oh_params import USUAL_C, OHParams, check_C
 from ohash.models.online.passive_aggressive import PassiveAggressive
 
 
@@ -69,18 +69,13 @@ class MMOH(PassiveAggressive):
             T=T, r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center or "none", ema=ema,
             select=select, rounds=rounds,
         )  # fmt: skip
-        super().__init__(params, W)
-        self._centring_chosen = center is not None
+        super().__init__(params, W, centring_chosen=center is not None)
 
     @property
     def W(self) -> Reals:
         """Hash projection matrices (T, d, r), a read-only view."""
         self._need_start("W")
         return read_only(self._Wt.transpose(0, 2, 1))
-
-    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
-        """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped."""
-        return self._learn(X, i, j, s, self.params)
 
     def learn_pair(
         self,

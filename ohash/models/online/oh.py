@@ -49,14 +49,11 @@ class OH(PassiveAggressive):
 
         center=None is "none", with an `UncentredWarning` if the vectors need centring.
         """
-        super().__init__(
-            OHParams(
-                r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center or "none", ema=ema,
-                select=select, rounds=rounds,
-            ),
-            W,
+        params = OHParams(
+            r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center or "none", ema=ema,
+            select=select, rounds=rounds,
         )  # fmt: skip
-        self._centring_chosen = center is not None
+        super().__init__(params, W, centring_chosen=center is not None)
 
     @property
     def W(self) -> Reals:
@@ -66,7 +63,7 @@ class OH(PassiveAggressive):
 
     def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
         """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped. Algorithm 1."""
-        trace = self._learn(X, i, j, s, self.params)
+        trace = super().learn(X, i, j, s)
         return PairTrace(**{name: column[:, 0] for name, column in trace.columns().items()})
 
     def learn_pair(

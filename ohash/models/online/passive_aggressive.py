@@ -42,11 +42,14 @@ class PassiveAggressive(LinearLearner):
     WARM_UP_DTYPE: ClassVar[str] = ""
     UNIT: ClassVar[str] = "pairs"
     params: OHParams
-    _centring_chosen = True
 
-    def __init__(self, params: OHParams, W: npt.ArrayLike | None) -> None:
-        """Keep the validated parameters; start at once if W is given."""
+    def __init__(self, params: OHParams, W: npt.ArrayLike | None, *, centring_chosen: bool) -> None:
+        """Keep the validated parameters; start at once if W is given.
+
+        Without `centring_chosen` nobody has said that nothing is to be centred: an `UncentredWarning` may say so.
+        """
         super().__init__(params, W=W)
+        self._centring_chosen = centring_chosen
 
     def _setup(self) -> None:
         super()._setup()
@@ -228,6 +231,10 @@ class PassiveAggressive(LinearLearner):
                 if bad >= 0:
                     raise ValueError(_not_finite(X, int(at_i[start + bad]), int(at_j[start + bad]), start + bad))
         return PairTrace(D_h, tau > 0, R, loss, ratio, tau, norm2, p0, degenerate)
+
+    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
+        """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped. Algorithm 1."""
+        return self._learn(X, i, j, s, self.params)
 
     def _blocks(self, X: Numbers, i: Rows, j: Rows) -> Iterator[tuple[int, Reals, Rows, Rows]]:
         """X itself where the kernel can read it; otherwise the rows of GATHER pairs at a time, cast and contiguous."""

@@ -21,7 +21,7 @@ from ohash.plots.compare_costs import quality_against_cost
 from ohash.plots.gallery import gallery_html
 from ohash.ui.compare import cards
 from ohash.ui.parts import background_work
-from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
+from ohash.ui.parts.live_chart import NARROW, live_chart
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, live_run, view_state
 from ohash.ui.session.session import Session
@@ -170,19 +170,13 @@ def _verdict(session: Session) -> None:
     hub.supervise()
     snapshot = runner.snapshot()
     st.html(cards.verdict_html(snapshot, verdict(snapshot), runner.state))
-    if in_line := hub.why_waiting(session.id, "comparison"):
-        st.info(in_line)
-    if runner.error:
-        st.error(f"{escape_markdown(runner.error)}. Change a setting, or press Run again.", icon=":material/error:")
+    background_work.show_state(session, hub, runner, "comparison", "Change a setting, or press Run again.")
     for name, error in snapshot.errors.items():
         message = f"{escape_markdown(name)}: {escape_markdown(error)}. The other methods continue."
         st.warning(message, icon=":material/info:")
     for problem in snapshot.missing:
         st.warning(f"{escape_markdown(problem)}. This code length is missing below.", icon=":material/info:")
-    resting = runner.state in RESTING
-    if resting != session.compare_resting:  # the timers must stop or start
-        session.compare_resting = resting
-        st.rerun()
+    background_work.follow_rest(session.comparison_work, runner)
 
 
 def _curves(session: Session) -> None:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from ohash.runtime.background import Background
 from ohash.ui.parts.live_chart import RESTING
+from ohash.ui.session.hub import Hub, SessionWork
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once_per_press
 
 REDUCED_MOTION_SECONDS = 5.0  # between two frames for users who prefer reduced motion
@@ -41,6 +44,22 @@ def draw_while_running(
     """A part of the page that is drawn again every so many seconds until the work rests."""
     interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
     fragment(partial(draw, session), key=key, every=interval if current(session).state not in RESTING else None)
+
+
+def show_state(session: Session, hub: Hub[Any], runner: Background, noun: str, remedy: str) -> None:
+    """Why the work waits, or what went wrong with it and what to do; nothing otherwise."""
+    if waits := hub.why_waiting(session.id, noun):
+        st.info(waits)
+    if runner.error:
+        st.error(f"{escape_markdown(runner.error)}. {remedy}", icon=":material/error:")
+
+
+def follow_rest(work: SessionWork[Any], runner: Background) -> None:
+    """Run the page again when its work comes to rest or goes on: its timers must stop or start."""
+    resting = runner.state in RESTING
+    if resting != work.resting:
+        work.resting = resting
+        st.rerun()
 
 
 def _play_pause(current: Callable[[], Background]) -> None:

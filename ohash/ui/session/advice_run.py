@@ -21,20 +21,17 @@ def runner(session: Session) -> AdviceRunner:
     if session.advice is None:
         session.advice = default_question(session)
     asked = session.advice
-    current = hub().run_unless(
-        session.id, session.advice_runner, lambda one: one.params == asked,
+    return hub().run_unless(
+        session.id, session.advice_work, lambda one: one.params == asked,
         lambda: AdviceRunner(asked, own_data.dataset_of(session, asked)),
     )  # fmt: skip
-    if current is not session.advice_runner:
-        session.advice_runner, session.advice_resting = current, False
-    return current
 
 
 def choose(session: Session, params: AdviceParams, *, restart: bool = False) -> None:
     """Ask something else, or the same again from the beginning."""
     if restart:
         hub().end(session.id)
-        session.advice_runner = None
+        session.advice_work.runner = None
     session.advice, session.warnings = params, []
 
 

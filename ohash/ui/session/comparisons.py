@@ -23,20 +23,17 @@ def runner(session: Session) -> ComparisonRunner:
     if session.comparison is None:
         session.comparison = default_comparison(session, session.params.dataset, session.params.content)
     asked = session.comparison
-    current = hub().run_unless(
-        session.id, session.comparison_runner, lambda one: one.comparison == asked,
+    return hub().run_unless(
+        session.id, session.comparison_work, lambda one: one.comparison == asked,
         lambda: ComparisonRunner(asked, own_data.dataset_of(session, asked)),
     )  # fmt: skip
-    if current is not session.comparison_runner:
-        session.comparison_runner, session.compare_resting = current, False
-    return current
 
 
 def choose(session: Session, comparison: Comparison, *, restart: bool = False) -> None:
     """Start another comparison, or the same one from the beginning."""
     if restart:
         hub().end(session.id)
-        session.comparison_runner = None
+        session.comparison_work.runner = None
     session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
 
 

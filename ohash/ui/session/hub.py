@@ -92,6 +92,14 @@ class Lease(Generic[W]):
         return [one for one in (self.runner, *self.companions) if one is not None]
 
 
+@dataclass
+class SessionWork(Generic[W]):
+    """What a session remembers of the work that one page shows: its latest runner, and whether that rests."""
+
+    runner: W | None = None
+    resting: bool = False
+
+
 class Hub(Generic[W]):
     """All leases of the server on one kind of work."""
 
@@ -152,8 +160,9 @@ class Hub(Generic[W]):
             lease.polled_at = self._clock()
             self.supervise()
 
-    def run_unless(self, session: str, latest: W | None, wanted: Callable[[W], bool], make: Callable[[], W]) -> W:
-        """The run that a session wants: its `latest` if that is done, or the one under way, or what `make` makes."""
+    def run_unless(self, session: str, work: SessionWork[W], wanted: Callable[[W], bool], make: Callable[[], W]) -> W:
+        """The run that a session wants: its latest if that is done, or the one under way, or what `make` makes."""
+        latest = work.runner
         if latest is not None and wanted(latest) and latest.state == "done":
             return latest
         with self._lock:
@@ -161,6 +170,8 @@ class Hub(Generic[W]):
         if current is None or not wanted(current):
             current = make()
             self.run(session, current)
+        if current is not latest:
+            work.runner, work.resting = current, False
         return current
 
     def join(self, session: str, topic: Hashable) -> bool:

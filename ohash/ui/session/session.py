@@ -16,6 +16,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.plots.live.charts import Ghost, ghost_of
 from ohash.streams.dataset import Dataset
+from ohash.ui.session.hub import SessionWork
 
 LONGEST_GAP = 2.0  # seconds between two frames that still count as watching
 MAX_GHOSTS = 5  # runs drawn behind the live one
@@ -119,7 +120,7 @@ class Session:
     reduced_motion: bool = False
     details_tab: str = ""
     comparison: Comparison | None = None
-    comparison_runner: ComparisonRunner | None = None
+    comparison_work: SessionWork[ComparisonRunner] = field(default_factory=SessionWork)
     sides: tuple[int, int] = (0, 1)
     pair: int | None = None  # that Step by step takes apart; None for the last one learnt on Live
     opens_step: bool = False  # a curve of Live was clicked
@@ -129,10 +130,8 @@ class Session:
     stages_shown: int = 1
     step_part: str = ""  # of Step by step, as the address names it: the theory, or "" for the update
     board_answer: str = ""  # what became of an entry on the board of the class
-    compare_resting: bool = False
     advice: AdviceParams | None = None
-    advice_runner: AdviceRunner | None = None
-    advice_resting: bool = False
+    advice_work: SessionWork[AdviceRunner] = field(default_factory=SessionWork)
 
     def remember(self, last: Snapshot, *, keep_ghost: bool) -> None:
         """Add a run to the earlier ones and, if wanted, draw it behind the next run."""

@@ -19,7 +19,7 @@ from ohash.ui.workarounds import router
 from ohash.ui.workarounds.browser import BrowserReport, listen
 
 # of a session whose tab turns to another experiment
-KEPT = ("earlier", "narrow", "reduced_motion", "comparison", "comparison_runner", "advice", "advice_runner")
+KEPT = ("earlier", "narrow", "reduced_motion", "comparison", "comparison_work", "advice", "advice_work")
 
 
 def current_session(own_query: bool = False) -> Session:
