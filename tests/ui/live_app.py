@@ -1,17 +1,14 @@
 """The Live page as AppTest opens it, and how to find things on it."""
 
-import re
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
+from tests.ui.app import APP
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
 
 
@@ -22,11 +19,6 @@ def opened(**query: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
-
-
-def widget(kind: Any, name: str) -> Any:
-    """A widget of the rail by the name of its parameter; its key changes with the experiment."""
-    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
 
 
 def more(app: AppTest) -> AppTest:

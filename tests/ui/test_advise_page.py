@@ -1,9 +1,5 @@
 """The page "Learn or rotate?": it begins by itself, shows what is known so far, and its link is the whole question."""
 
-import re
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
@@ -14,8 +10,8 @@ from ohash.advice.runner import AdviceRunner
 from ohash.ui.session import advice_run, own_data
 from tests.advice.click_logs import misleading
 from tests.advice.conftest import KEPT
+from tests.ui.app import finish, open_page, texts, widget
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "digits", "advise": "1", "queries": "30", "pairs": "300"}
 
 
@@ -29,14 +25,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(**query: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=60)
-    for key, value in (query or SMALL).items():
-        app.query_params[key] = value
-    app.session_state["ohash"] = None
-    app.switch_page("pages/advise.py")
-    app.run()
-    assert not app.exception
-    return app
+    return open_page("advise", query or SMALL)
 
 
 def running(app: AppTest) -> AdviceRunner:
@@ -45,19 +34,7 @@ def running(app: AppTest) -> AdviceRunner:
 
 
 def over(app: AppTest) -> AppTest:
-    assert running(app).finished.wait(60)
-    app.run()
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    parts = [*app.markdown, *app.caption, *app.error, *app.warning, *app.info]
-    return " ".join(element.value for element in parts) + " ".join(element.proto.body for element in app.get("html"))
-
-
-def widget(kind: Any, name: str) -> Any:
-    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
+    return finish(app, running(app))
 
 
 @pytest.mark.slow

@@ -1,10 +1,8 @@
 """The Compare page: it begins by itself, every choice begins it again, errors are messages, links are whole."""
 
-import re
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +18,9 @@ from ohash.ui.compare.sharing import _facts
 from ohash.ui.parts.sharing import link_here
 from ohash.ui.session import address, comparisons, own_data
 from tests.comparison.snapshots import snapshot
+from tests.ui.app import APP, finish, open_page, texts, widget
 from tests.ui.data_files import clicks, npy, vectors
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "methods": "oh,itq,lsh", "bits": "8", "pairs": "300", "kernel": "none", "sweep": "0"}
 
 
@@ -35,24 +33,12 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(**query: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=60)
-    for key, value in (query or SMALL).items():
-        app.query_params[key] = value
-    app.session_state["ohash"] = None  # the router must run once before a page is known
-    app.switch_page("pages/compare.py")
-    app.run()
-    assert not app.exception
-    return app
+    return open_page("compare", query or SMALL)
 
 
 def runner(app: AppTest) -> ComparisonRunner:
     current: ComparisonRunner = comparisons.runner(app.session_state["ohash"])
     return current
-
-
-def widget(kind: Any, name: str) -> Any:
-    """A widget whose key changes with what it shows."""
-    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
 
 
 def unfolded(app: AppTest) -> AppTest:
@@ -63,15 +49,7 @@ def unfolded(app: AppTest) -> AppTest:
 
 
 def over(app: AppTest) -> AppTest:
-    assert runner(app).finished.wait(60)
-    app.run()
-    assert not app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    parts = [*app.markdown, *app.caption, *app.error, *app.warning, *app.info]
-    return " ".join(element.value for element in parts) + " ".join(element.proto.body for element in app.get("html"))
+    return finish(app, runner(app))
 
 
 def test_a_link_is_opened_and_written_back() -> None:

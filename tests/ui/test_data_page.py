@@ -27,9 +27,8 @@ from ohash.ui.data import all_datasets, upload
 from ohash.ui.parts import catalogue, items
 from ohash.ui.session import live_run, own_data, uploads
 from ohash.ui.workarounds.markdown import escape_markdown
+from tests.ui.app import APP, open_page
 from tests.ui.data_files import Sent, clicks, npy, vectors
-
-APP = str(Path(__file__).parents[2] / "app.py")
 
 
 @pytest.fixture(autouse=True)
@@ -40,17 +39,8 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(part: str = "", query: dict[str, str] | None = None) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=30)
-    for key, value in (query or {"dataset": "digits"}).items():
-        app.query_params[key] = value
-    # the router must run once before a page is known; Live is left before its run is begun
-    app.session_state["ohash"] = None
-    if part:
-        app.session_state["view_part"] = part
-    app.switch_page("pages/data.py")
-    app.run()
-    assert not app.exception
-    return app
+    state = {"view_part": part} if part else {}
+    return open_page("data", query or {"dataset": "digits"}, timeout=30, **state)
 
 
 def look_at(app: AppTest, key: str) -> AppTest:

@@ -3,7 +3,8 @@
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.ui.session import live_run
-from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until
 
 
 def send(app: AppTest, mark: int, page: str = "", **query: str) -> AppTest:

@@ -14,7 +14,8 @@ from ohash.ui.live import page, rail
 from ohash.ui.session import address, feed, live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import fragments
-from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import experiment
 from ohash.ui.parts import present, sharing
 from ohash.ui.session import address, live_run
-from tests.ui.live_app import APP, SMALL, link_of, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import APP, SMALL, link_of, opened, session_of, until
 
 
 def test_a_bare_address_opens_the_first_preset() -> None:

@@ -11,7 +11,8 @@ from ohash.engine.run import run
 from ohash.ui.live import headline, page, reference_runs
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
-from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until
 
 
 def test_beta_acts_on_the_running_model_and_is_in_the_link() -> None:

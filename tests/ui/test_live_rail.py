@@ -9,7 +9,8 @@ from ohash.ui.live import page
 from ohash.ui.live.rail import acts_at_once
 from ohash.ui.live.reference_runs import MORE_SEEDS
 from ohash.ui.session import live_run
-from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, moving, opened, session_of, until
 
 
 def test_the_number_of_models_turns_oh_into_mmoh_and_back_at_equal_bits() -> None:

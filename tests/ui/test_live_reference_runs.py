@@ -8,7 +8,8 @@ import pytest
 from ohash.engine.params import experiment
 from ohash.ui.live import reference_runs, sharing
 from ohash.ui.session import live_run
-from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, moving, opened, session_of, until
 
 
 @pytest.mark.slow

@@ -7,7 +7,8 @@ import pytest
 from ohash.cli.new_method import template
 from ohash.models import registry
 from ohash.ui.session import live_run
-from tests.ui.live_app import SMALL, opened, session_of, until, widget
+from tests.ui.app import widget
+from tests.ui.live_app import SMALL, opened, session_of, until
 
 OWN = template("mine").replace(
     "    eta: float",

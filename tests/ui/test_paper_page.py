@@ -28,8 +28,8 @@ from ohash.sweeps.leases import CellLeases, activity
 from ohash.ui import paper
 from ohash.ui.session.session import Session
 from tests.plugin_registry import forget_plugins
+from tests.ui.app import open_page
 
-APP = str(Path(__file__).parents[2] / "app.py")
 TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
 
 
@@ -55,14 +55,8 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(**query: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.session_state["ohash"] = Session(id="a session of the tests of the paper", params=experiment("blobs2d"))
-    app.switch_page("pages/paper.py")
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception
-    return app
+    session = Session(id="a session of the tests of the paper", params=experiment("blobs2d"))
+    return open_page("paper", query, session)
 
 
 def table(app: AppTest) -> str:

@@ -26,8 +26,7 @@ from ohash.ui.runs.comparison import difference_text
 from ohash.ui.session import live_run, run_store
 from ohash.ui.session.run_store import AllRuns, SessionRuns, open_store
 from ohash.ui.session.session import EarlierRun, Session
-
-APP = str(Path(__file__).parents[2] / "app.py")
+from tests.ui.app import open_page
 
 
 @pytest.fixture(autouse=True)
@@ -49,15 +48,10 @@ def pictures() -> list[Snapshot]:
 
 
 def page(pictures: list[Snapshot], *selected: int, stored: str = "") -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=30)
     session = Session(id="a session of the tests of runs", params=experiment("blobs2d"))
     session.earlier = [EarlierRun(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
     session.selection.keys = [stored] if stored else [session.earlier[at].key for at in selected]
-    app.session_state["ohash"] = session
-    app.switch_page("pages/runs.py")
-    app.run()
-    assert not app.exception
-    return app
+    return open_page("runs", {}, session, timeout=30)
 
 
 def named(pictures: list[Snapshot]) -> list[tuple[RunRow, Snapshot]]:

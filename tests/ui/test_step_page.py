@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.engine.params import experiment
 from ohash.engine.step_by_step import PairViewer
 from ohash.streams.data_folder import DATA
+from tests.ui.app import APP
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "8", "kernel": "none", "pairs": "400", "C": "0.1"}
 
 

@@ -26,8 +26,8 @@ from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.sweeps.sharing import compress, decode, encode, link_to
 from tests.engine.runs import own_data
+from tests.ui.app import APP, open_page
 
-APP = str(Path(__file__).parents[2] / "app.py")
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
 
 
@@ -56,14 +56,8 @@ def one_axis(**more: Any) -> Sweep:
 
 
 def page(**query: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.session_state["ohash"] = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
-    app.switch_page("pages/sweeps.py")
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception
-    return app
+    session = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
+    return open_page("sweeps", query, session)
 
 
 def box(app: AppTest) -> Any:
@@ -132,7 +126,7 @@ def test_successive_halving_from_the_form_to_its_rounds(launched: list[str], alo
     SweepExecution(started, alone, InlineExecutor()).run()
     app = page(sweep=started.key)
     assert any("4 settings with 45 pairs, then 2 settings with 90 pairs, then" in one.value for one in app.caption)
-    assert sorted(app.dataframe[0].value["halving"]) == ["all pairs"] + ["stopped early"] * 3 + ["continued"] * 3
+    assert sorted(app.dataframe[0].value["halving"]) == ["all pairs"] + ["continued"] * 3 + ["stopped early"] * 3
     assert any("Best on the validation queries" in one.value and "180 pairs" in one.value for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
 
