@@ -267,9 +267,9 @@ def _chosen_model(dataset: str) -> Mapping[str, Any]:
     return spec.defaults if spec is not None and spec.group not in ("folder", "plugin") else {"C": "auto"}
 
 
-def kernel_for(spec: HasherSpec, suits_data: str) -> str:
-    """The kernel of a method's features: `suits_data`, if the method was made for a kernel, or else none."""
-    return {"kernel": suits_data, "vectors": "none", "given": "raw", "distance": "given"}[spec.features]
+def kernel_for(spec: HasherSpec, data_kernel: str) -> str:
+    """The kernel of a method's features: `data_kernel`, if the method was made for a kernel, or else none."""
+    return {"kernel": data_kernel, "vectors": "none", "given": "raw", "distance": "given"}[spec.features]
 
 
 def _parts(params: ExperimentParams) -> tuple[object, ...]:

@@ -47,7 +47,7 @@ EARLY, LATE, AFTER_CHANGE = 500, 10_000, 2_000  # pairs before the change of fig
 
 
 def describe_batch_methods() -> str:
-    """From how much the most expensive batch methods learn: their parameters are those of their cards."""
+    """How much the most expensive batch methods learn from, in words; their parameters are those of their cards."""
     ksh, fasthash = find("ksh").params(), find("fasthash").params()
     return (
         f"KSH learns from {ksh.labelled:,} points in up to {ksh.iterations} iterations per bit, as its authors had it; "

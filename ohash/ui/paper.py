@@ -232,7 +232,7 @@ def figures(results: Results) -> None:
     """One figure: the paper's setting, ours, plots, numbers, cost."""
     key = st.selectbox("Figure", list(FIGURES), key="paper_figure", format_func=lambda key: _name(FIGURES[key]))
     figure = FIGURES[key]
-    _say_where_own_methods_are(results.measured, figure)
+    _show_own_methods(results.measured, figure)
     done, total = results.measured.progress(figure)
     st.markdown(
         f"**The paper** ({figure.place}): {figure.paper}\n\n"
@@ -257,7 +257,7 @@ def figures(results: Results) -> None:
         _table(findings)
 
 
-def _say_where_own_methods_are(measured: Measurements, figure: Figure) -> None:
+def _show_own_methods(measured: Measurements, figure: Figure) -> None:
     """Methods of plugins: drawn here, not run yet, or in other figures."""
     missing = [key for key in own_methods() if key not in figure.usable_methods(own_methods())]
     if missing:

@@ -285,7 +285,7 @@ class Hub(Generic[W]):
 
     @property
     def _watching(self) -> int:
-        """Sessions whose run is active; those of one run count each, or a class that shares it would look like rest."""
+        """Sessions whose run is active: each counts, or a class that shares one run would look idle."""
         return sum(
             lease.started and lease.runner is not None and not lease.runner.finished.is_set()
             for lease in self._leases.values()

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-HEARD = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request")
+ALLOWED = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request")
 OPERATIONS = ("deferred_file", "dataframe_chunk")
 APP = b"app.py"
 
@@ -30,20 +30,20 @@ class GuardMessages:
             await self.app(scope, receive, send)
             return
 
-        async def hear() -> Message:
+        async def receive_allowed() -> Message:
             while True:
                 message = await receive()
-                if message["type"] != "websocket.receive" or is_heard(message.get("bytes") or b""):
+                if message["type"] != "websocket.receive" or is_allowed(message.get("bytes") or b""):
                     return message
 
-        async def tell(message: Message) -> None:
+        async def send_without_path(message: Message) -> None:
             payload = message.get("bytes") if message["type"] == "websocket.send" else None
             await send({**message, "bytes": without_path(payload)} if payload and APP in payload else message)
 
-        await self.app(scope, hear, tell)
+        await self.app(scope, receive_allowed, send_without_path)
 
 
-def is_heard(payload: bytes) -> bool:
+def is_allowed(payload: bytes) -> bool:
     """Whether a page could have sent this; what is no message at all is Streamlit's to refuse."""
     try:
         message = BackMsg.FromString(payload)
@@ -51,7 +51,7 @@ def is_heard(payload: bytes) -> bool:
         return True
     kind = message.WhichOneof("type")
     if kind != "backend_operation_request":
-        return kind is None or kind in HEARD
+        return kind is None or kind in ALLOWED
     return any(message.backend_operation_request.HasField(name) for name in OPERATIONS)
 
 
