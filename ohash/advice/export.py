@@ -64,8 +64,8 @@ def query_rows(snapshot: AdviceSnapshot) -> list[dict[str, object]]:
     ]
 
 
-def _queries(snapshot: AdviceSnapshot, one: ContenderResult) -> list[int]:
-    return [int(row) for row in snapshot.queries[snapshot.numbers.index(one.split)]]
+def _queries(snapshot: AdviceSnapshot, result: ContenderResult) -> list[int]:
+    return [int(row) for row in snapshot.queries[snapshot.numbers.index(result.split)]]
 
 
 def _name(snapshot: AdviceSnapshot, score: str) -> str:

@@ -70,14 +70,14 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     return Verdict(decision, early + sentence, changes, free, learnt)
 
 
-def half_width(one: Difference) -> float:
+def half_width(gain: Difference) -> float:
     """The larger side of an interval."""
-    return max(one.high - one.difference, one.difference - one.low)
+    return max(gain.high - gain.difference, gain.difference - gain.low)
 
 
-def clear(one: Difference) -> bool:
+def clear(gain: Difference) -> bool:
     """Whether a difference is beyond its ±."""
-    return abs(one.difference) > half_width(one)
+    return abs(gain.difference) > half_width(gain)
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -90,13 +90,13 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
 
 
-def amount(one: Difference) -> str:
+def amount(gain: Difference) -> str:
     """A difference without its sign, and its ±; with as many digits as show which is larger.
 
     >>> amount(Difference(0.14833, 0.00013, 0.2)), amount(Difference(-0.5, -0.6, -0.4))
     ('.1483 ± .1482', '.500 ± .100')
     """
-    values = abs(one.difference), half_width(one)
+    values = abs(gain.difference), half_width(gain)
     texts = [[number(value, digits) for value in values] for digits in (3, 4, 5)]
     return " ± ".join(next((pair for pair in texts if pair[0] != pair[1]), texts[0]))
 
@@ -125,20 +125,20 @@ def _nothing_found(snapshot: AdviceSnapshot) -> str:
     return f"no contender finds {what} among its ten nearest"
 
 
-def _truth_text(one: Difference, snapshot: AdviceSnapshot) -> str:
+def _truth_text(gain: Difference, snapshot: AdviceSnapshot) -> str:
     on = "on later clicks" if snapshot.source == "clicks" else "on labels of rows not trained on"
-    return _change_text(one, f"{snapshot.truth} {on}")
+    return _change_text(gain, f"{snapshot.truth} {on}")
 
 
-def _recall_text(one: Difference) -> str:
-    return _change_text(one, "recall@10 of the float vectors")
+def _recall_text(gain: Difference) -> str:
+    return _change_text(gain, "recall@10 of the float vectors")
 
 
-def _change_text(one: Difference, score: str) -> str:
+def _change_text(gain: Difference, score: str) -> str:
     """What learning does to a score, as the end of the sentence "learning ..."."""
-    if abs(one.difference) > NOTHING:
-        return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} {score}{_tie(one)}"
-    half = half_width(one)
+    if abs(gain.difference) > NOTHING:
+        return f"{'gains' if gain.difference > 0 else 'loses'} {amount(gain)} {score}{_tie(gain)}"
+    half = half_width(gain)
     return f"changes {score} by 0 ± {number(half)}" if half > NOTHING else f"leaves {score} as it is"
 
 
@@ -162,12 +162,12 @@ def _keeper_text(snapshot: AdviceSnapshot, free: str) -> str:
     return f"; {title}, {shown}, keeps {amount(more[keeper])} more of it"
 
 
-def _clearly_behind(one: Difference) -> bool:
-    return one.difference < 0 and clear(one)
+def _clearly_behind(gain: Difference) -> bool:
+    return gain.difference < 0 and clear(gain)
 
 
-def _tie(one: Difference) -> str:
-    return "" if clear(one) else " (a tie)"
+def _tie(gain: Difference) -> str:
+    return "" if clear(gain) else " (a tie)"
 
 
 def _bytes(snapshot: AdviceSnapshot, key: str) -> str:

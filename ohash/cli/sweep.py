@@ -293,11 +293,11 @@ def _stop_on_signals(execution: SweepExecution) -> Iterator[None]:
 class EstimateProgress:
     """The progress of an estimate: which cell is being timed."""
 
-    def __call__(self, at: int, of: int) -> None:
-        """Show cell `at` of `of`."""
+    def __call__(self, at: int, total: int) -> None:
+        """Show cell `at` of `total`."""
         if at == 1:
             self._bar = ProgressBar()
-        self._bar.show(at / of, f"timing a cell, {at} of {of}", finished=at == of)
+        self._bar.show(at / total, f"timing a cell, {at} of {total}", finished=at == total)
 
 
 class SweepProgress:

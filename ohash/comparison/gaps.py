@@ -58,9 +58,9 @@ class Gap:
         return f"{self.size} over {seeds}" if self.seeds >= ENOUGH_SEEDS else f"{self.size} ({seeds})"
 
 
-def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
+def gap(snapshot: ComparisonSnapshot, entry: int, other: int = FLOATS) -> Gap | None:
     """The truth score of a method minus that of another, or of the float vectors; None while one is missing."""
-    sides = scores_by_seed(snapshot, one), scores_by_seed(snapshot, other)
+    sides = scores_by_seed(snapshot, entry), scores_by_seed(snapshot, other)
     return gap_over_seeds(*sides, snapshot.truth_column, snapshot.queries)
 
 

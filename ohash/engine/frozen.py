@@ -87,17 +87,17 @@ class Frozen:
         score_pairs(P, i, j, s, alpha, br, largest, D_h, R, loss)
         return D_h, R, loss
 
-    def _projections(self, of: RowView) -> Iterator[Reals]:
+    def _projections(self, view: RowView) -> Iterator[Reals]:
         """Blocks (rows, T, r), one after another."""
         if self._hasher is not None:
-            for start in range(0, len(of), ENCODE_ROWS):
-                codes = np.asarray(self._hasher.encode(of.block(start, start + ENCODE_ROWS)))
+            for start in range(0, len(view), ENCODE_ROWS):
+                codes = np.asarray(self._hasher.encode(view.block(start, start + ENCODE_ROWS)))
                 codes = codes[None] if codes.ndim == 2 else codes
                 yield np.ascontiguousarray(unpack(codes, self.r).transpose(1, 0, 2).astype(np.float32))
             return
         T, r, d = self._Wt.shape
         low = self._threshold.astype(self._Wt.dtype)
-        for _, P in iter_projections(self._Wt.reshape(T * r, d), np.arange(T * r), of):
+        for _, P in iter_projections(self._Wt.reshape(T * r, d), np.arange(T * r), view):
             yield np.ascontiguousarray(P.T).reshape(-1, T, r) - low
 
 

@@ -228,18 +228,18 @@ class CodeTable:
         self.changed = np.ones_like(self.changed)
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
-    def _iter_encode(self, of: RowView, fresh: npt.NDArray[np.uint8], P: Reals | None = None) -> Iterator[float]:
+    def _iter_encode(self, view: RowView, fresh: npt.NDArray[np.uint8], P: Reals | None = None) -> Iterator[float]:
         """Fill `fresh` (zeros) with the codes of rows under the hash of the table, and P with their projections."""
         if not self._linear:
-            yield from _encode_all(self._made_by, of, fresh)
+            yield from _encode_all(self._made_by, view, fresh)
             return
         T, r, d = self._Wt.shape
         everything, low = np.arange(T * r), self._threshold.astype(self._Wt.dtype).reshape(-1, 1)
-        for start, some in iter_projections(self._Wt.reshape(T * r, d), everything, of):
+        for start, some in iter_projections(self._Wt.reshape(T * r, d), everything, view):
             if P is not None:
                 P[:, start : start + some.shape[1]] = some
             write_bits(fresh, r, everything, some >= low, start)
-            yield (start + some.shape[1]) / len(of)
+            yield (start + some.shape[1]) / len(view)
 
     def _allocate_projections(self, n: int) -> Reals | None:
         """An array (T r, n), or None if it would be too large."""
@@ -247,7 +247,7 @@ class CodeTable:
         return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= MAX_PROJECTION_BYTES else None
 
 
-def _encode_all(made_by: OnlineHasher, of: RowView, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:
-    for start in range(0, len(of), ENCODE_ROWS):
-        fresh[:, start : start + ENCODE_ROWS] = made_by.encode(of.block(start, start + ENCODE_ROWS))
-        yield min(start + ENCODE_ROWS, len(of)) / len(of)
+def _encode_all(made_by: OnlineHasher, view: RowView, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:
+    for start in range(0, len(view), ENCODE_ROWS):
+        fresh[:, start : start + ENCODE_ROWS] = made_by.encode(view.block(start, start + ENCODE_ROWS))
+        yield min(start + ENCODE_ROWS, len(view)) / len(view)

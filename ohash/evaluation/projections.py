@@ -64,26 +64,26 @@ STEP_WORK = 30_000_000  # multiplications of one step: about 10 ms
 STORED_BLOCK = 65_536  # rows of stored projections read at a time
 
 
-def project(W: Reals, columns: Rows, of: RowView, P: Reals) -> Iterator[float]:
+def project(W: Reals, columns: Rows, view: RowView, P: Reals) -> Iterator[float]:
     """P[columns] = W[columns] Xᵀ, (T r, n); yields the share done."""
     if not len(columns):
         return
     some, at = _pad(W, columns, columns)
     kernel, step = project_columns(W.dtype.name), _step(some)
-    for start in range(0, len(of), step):
-        rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
+    for start in range(0, len(view), step):
+        rows = np.ascontiguousarray(view.block(start, start + step), dtype=W.dtype)
         kernel(some, at, rows, start, P)
-        yield (start + len(rows)) / len(of)
+        yield (start + len(rows)) / len(view)
 
 
-def iter_projections(W: Reals, columns: Rows, of: RowView) -> Iterator[tuple[int, Reals]]:
+def iter_projections(W: Reals, columns: Rows, view: RowView) -> Iterator[tuple[int, Reals]]:
     """`project` without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return
     some, at = _pad(W, columns, np.arange(len(columns)))
     kernel, step = project_columns(W.dtype.name), _step(some)
-    for start in range(0, len(of), step):
-        rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
+    for start in range(0, len(view), step):
+        rows = np.ascontiguousarray(view.block(start, start + step), dtype=W.dtype)
         P = np.empty((len(columns), len(rows)), W.dtype)
         kernel(some, at, rows, 0, P)
         yield start, P
@@ -124,5 +124,5 @@ def _pad(W: Reals, columns: Rows, places: Rows) -> tuple[Reals, Rows]:
     return some, np.concatenate([places, np.full(padding, -1)])
 
 
-def _step(some: Reals) -> int:
-    return max(2, STEP_WORK // some.size)
+def _step(block: Reals) -> int:
+    return max(2, STEP_WORK // block.size)

@@ -92,12 +92,12 @@ def figure_commits(measured: Measurements, figure: Figure) -> str:
     return "; ".join(f"{count:,} {origin or 'at an unknown commit'}" for origin, count in counts.most_common())
 
 
-def _difference(one: Repetition) -> str:
-    point = one.point
-    where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {one.seed}"
-    at = f" {one.origin}" if one.origin else ""
-    score = "" if one.truth == "map" else f"{TRUTH_SCORES[one.truth]} "
-    return f"{where}: {score}{one.own:.3f} here, {one.recorded:.3f} recorded{at}"
+def _difference(repetition: Repetition) -> str:
+    point, seed = repetition.point, repetition.seed
+    where = f"figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}, seed {seed}"
+    at = f" {repetition.origin}" if repetition.origin else ""
+    score = "" if repetition.truth == "map" else f"{TRUTH_SCORES[repetition.truth]} "
+    return f"{where}: {score}{repetition.own:.3f} here, {repetition.recorded:.3f} recorded{at}"
 
 
 def _experiments(count: int) -> str:

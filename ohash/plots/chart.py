@@ -88,7 +88,7 @@ class Series:
             raise ValueError(f"series {self.name!r} must have as many x as y, got {len(self.x)} and {len(self.y)}")
 
 
-def band(one: Series, axis: Axis) -> tuple[Numbers, Numbers]:
+def band(series: Series, axis: Axis) -> tuple[Numbers, Numbers]:
     """The lower and the upper edge of the band around a curve; that of a score from 0 to 1 stays there.
 
     >>> one = Series("mAP", np.array([1.0]), np.array([0.95]), spread=np.array([0.25]))
@@ -96,11 +96,11 @@ def band(one: Series, axis: Axis) -> tuple[Numbers, Numbers]:
     >>> low.round(2).tolist(), high.tolist()
     ([0.7], [1.0])
     """
-    spread = np.zeros(len(one.y)) if one.spread is None else one.spread
-    low, high = one.y - spread, one.y + spread
+    spread = np.zeros(len(series.y)) if series.spread is None else series.spread
+    low, high = series.y - spread, series.y + spread
     if axis.format != "share":
         return low, high
-    return np.maximum(low, np.minimum(0.0, one.y)), np.minimum(high, np.maximum(1.0, one.y))
+    return np.maximum(low, np.minimum(0.0, series.y)), np.minimum(high, np.maximum(1.0, series.y))
 
 
 @dataclass(frozen=True)

@@ -167,10 +167,10 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     return f"More bits help {who}{how}: {score} {gained}"
 
 
-def _first_seed_gap(snapshot: ComparisonSnapshot, one: Floats, other: Floats) -> Gap | None:
+def _first_seed_gap(snapshot: ComparisonSnapshot, scores: Floats, other: Floats) -> Gap | None:
     """Codes of other lengths are learnt with the first seed only."""
     first = snapshot.comparison.seeds[0]
-    return gap_over_seeds({first: one}, {first: other}, snapshot.truth_column, {})
+    return gap_over_seeds({first: scores}, {first: other}, snapshot.truth_column, {})
 
 
 def precision_recall(snapshot: ComparisonSnapshot) -> Chart:

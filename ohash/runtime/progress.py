@@ -12,11 +12,11 @@ Listener = Callable[[float], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def report_step(done: int, of: int) -> None:
-    """`done` of `of` equal steps are over."""
+def report_step(done: int, total: int) -> None:
+    """`done` of `total` equal steps are over."""
     listener = _listener.get()
     if listener is not None:
-        listener(done / max(1, of))
+        listener(done / max(1, total))
 
 
 @contextmanager

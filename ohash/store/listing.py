@@ -227,13 +227,13 @@ def _contains(texts: tuple[str, ...], part: str) -> bool:
     return part.strip().lower() in " ".join(texts).lower()
 
 
-def _compare(value: object, sign: str, wanted: str) -> bool:
+def _compare(value: object, sign: str, limit: str) -> bool:
     if not isinstance(value, bool) and isinstance(value, int | float):
         try:
-            return OPERATORS[sign](float(value), float(wanted))
+            return OPERATORS[sign](float(value), float(limit))
         except ValueError:
             return False
-    return sign in ("=", "!=") and OPERATORS[sign](str(value).lower(), wanted.lower())
+    return sign in ("=", "!=") and OPERATORS[sign](str(value).lower(), limit.lower())
 
 
 @cache

@@ -83,12 +83,12 @@ def side_by_side(mine: Chart, other: Chart, name: str, bits: tuple[int, int] | N
     return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
 
 
-def _clip_to_axis(one: Series, x: Axis) -> Series:
+def _clip_to_axis(series: Series, x: Axis) -> Series:
     """A line up to the end of the axis: a run that is further along would press the other one flat."""
-    if x.hi is None or one.kind != "line" or not len(one.x) or one.x[-1] <= x.hi:
-        return one
-    end = int(np.searchsorted(one.x, x.hi, side="right"))
-    return replace(one, x=np.append(one.x[:end], x.hi), y=np.append(one.y[:end], np.interp(x.hi, one.x, one.y)))
+    if x.hi is None or series.kind != "line" or not len(series.x) or series.x[-1] <= x.hi:
+        return series
+    end, last = int(np.searchsorted(series.x, x.hi, side="right")), np.interp(x.hi, series.x, series.y)
+    return replace(series, x=np.append(series.x[:end], x.hi), y=np.append(series.y[:end], last))
 
 
 def _at_points_of(ours: Series | None, theirs: Series) -> Series:
@@ -131,14 +131,14 @@ def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:
     return tuple(one if bars is None or len(one.x) < 2 else _in_bars(one, scale, bars) for one in other.series)
 
 
-def _in_bars(one: Series, scale: float, bars: Numbers) -> Series:
+def _in_bars(series: Series, scale: float, bars: Numbers) -> Series:
     """A histogram stretched along x, in the bars of another, so that the pointer finds both; each bar has its share."""
-    x, step, wide = one.x.astype(np.float64), float(one.x[1] - one.x[0]), float(bars[1] - bars[0])
+    x, step, wide = series.x.astype(np.float64), float(series.x[1] - series.x[0]), float(bars[1] - bars[0])
     edges = scale * np.append(x - step / 2, x[-1] + step / 2)
     below, above = (max(0, math.ceil(gap / wide - 0.5)) for gap in (bars[0] - edges[0], edges[-1] - bars[-1]))
     bars = bars[0] + wide * np.arange(-below, len(bars) + above)
     ends = np.append(bars - wide / 2, bars[-1] + wide / 2)
-    return replace(one, x=bars, y=np.diff(np.interp(ends, edges, np.append(0.0, np.cumsum(one.y)))))
+    return replace(series, x=bars, y=np.diff(np.interp(ends, edges, np.append(0.0, np.cumsum(series.y)))))
 
 
 def with_difference(chart: Chart, name: str) -> Chart:
@@ -150,12 +150,12 @@ def with_difference(chart: Chart, name: str) -> Chart:
     return replace(chart, series=(*chart.series, *_differences(chart, own, their, name)))
 
 
-def _line(one: Series, name: str) -> Series:
-    return replace(one, name=name, role=ROLE, width=theme.NORMAL, label="")
+def _line(series: Series, name: str) -> Series:
+    return replace(series, name=name, role=ROLE, width=theme.NORMAL, label="")
 
 
-def _outline(one: Series, name: str) -> Series:
-    return replace(one, name=f"{name}: {one.name}", dash="dashed", fill=0.0, width=theme.NORMAL, listed=False)
+def _outline(series: Series, name: str) -> Series:
+    return replace(series, name=f"{name}: {series.name}", dash="dashed", fill=0.0, width=theme.NORMAL, listed=False)
 
 
 def _differences(chart: Chart, ours: Series, theirs: Series, name: str) -> list[Series]:

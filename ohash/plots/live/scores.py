@@ -264,12 +264,12 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     ]
 
 
-def _edges(one: Series) -> list[Numbers]:
+def _edges(series: Series) -> list[Numbers]:
     """The lower and the upper edge of the band around a curve, if it has one."""
-    if one.spread is None:
+    if series.spread is None:
         return []
-    finite = np.isfinite(one.y) & np.isfinite(one.spread)
-    y, spread = np.asarray(one.y)[finite], one.spread[finite]
+    finite = np.isfinite(series.y) & np.isfinite(series.spread)
+    y, spread = np.asarray(series.y)[finite], series.spread[finite]
     return [y - spread, y + spread]
 
 

@@ -157,43 +157,44 @@ def _compact(values: Numbers) -> Numbers:
     return values.astype(np.float32)
 
 
-def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bool) -> Option:
+def _series(series: Series, at: int, place: tuple[int, int], chart: Chart, dark: bool) -> Option:
     dataset, column = place
-    hue = theme.colour(one.role, dark)
+    hue = theme.colour(series.role, dark)
     drawn: Option = {
-        "name": one.name,
+        "name": series.name,
         "datasetIndex": dataset,
         "encode": {"x": 0, "y": column, "tooltip": [column + by_powers(chart.y)]},
-        "itemStyle": {"color": hue, "opacity": one.opacity},
+        "itemStyle": {"color": hue, "opacity": series.opacity},
         "emphasis": {"disabled": True},
         "z": 2 + at,
     }
-    if one.kind == "bar":
+    if series.kind == "bar":
         return drawn | {"type": "bar", "barMaxWidth": 48}
-    if one.kind == "points":
-        return drawn | {"type": "scatter", "symbolSize": NAMED_POINT if one.label else 5}
+    if series.kind == "points":
+        return drawn | {"type": "scatter", "symbolSize": NAMED_POINT if series.label else 5}
     drawn |= {
         "type": "line",
-        "lineStyle": {"color": hue, "width": one.width, "type": DASHES[one.dash], "opacity": one.opacity},
-        "symbol": "circle" if len(one.x) == 1 else "none",
+        "lineStyle": {"color": hue, "width": series.width, "type": DASHES[series.dash], "opacity": series.opacity},
+        "symbol": "circle" if len(series.x) == 1 else "none",
         "symbolSize": 6,
     }
-    if one.kind in STEP:
-        drawn["step"] = STEP[one.kind]
-    if one.fill or one.kind == "area":
-        drawn["areaStyle"] = {"color": hue, "opacity": one.fill or 0.25}
+    if series.kind in STEP:
+        drawn["step"] = STEP[series.kind]
+    if series.fill or series.kind == "area":
+        drawn["areaStyle"] = {"color": hue, "opacity": series.fill or 0.25}
     return drawn
 
 
-def _band(one: Series, at: int, place: tuple[int, int], dark: bool) -> list[Option]:
+def _band(series: Series, at: int, place: tuple[int, int], dark: bool) -> list[Option]:
     """What lies within the spread of a curve: a line nobody sees, and upon it an area of the band's width."""
     dataset, column = place
     parts: list[Option] = []
+    hue = theme.colour(series.role, dark)
     for nth, fill in ((1, 0.0), (2, 0.16)):
         parts.append({
-            "name": f"{one.name} ±", "type": "line", "datasetIndex": dataset, "encode": {"x": 0, "y": column + nth},
+            "name": f"{series.name} ±", "type": "line", "datasetIndex": dataset, "encode": {"x": 0, "y": column + nth},
             "stack": f"band {at}", "stackStrategy": "all", "symbol": "none", "silent": True, "tooltip": {"show": False},
-            "lineStyle": {"opacity": 0}, "areaStyle": {"color": theme.colour(one.role, dark), "opacity": fill}, "z": 1,
+            "lineStyle": {"opacity": 0}, "areaStyle": {"color": hue, "opacity": fill}, "z": 1,
         })  # fmt: skip
     return parts
 
@@ -300,12 +301,12 @@ def _tooltip(chart: Chart, ground: theme.Ground, size: int, highlight: bool) -> 
     }
 
 
-def _icon(one: Series) -> str:
+def _icon(series: Series) -> str:
     """What the legend shows: a filled box, or a line with its dashes; ECharts would add a dot to every line."""
-    if one.fill or one.kind in ("bar", "area"):
+    if series.fill or series.kind in ("bar", "area"):
         return "roundRect"
-    high = round(10 * one.width)
-    return "path://" + "".join(f"M{at} 0h{wide}v{high}h-{wide}z" for at, wide in ICONS[one.dash])
+    high = round(10 * series.width)
+    return "path://" + "".join(f"M{at} 0h{wide}v{high}h-{wide}z" for at, wide in ICONS[series.dash])
 
 
 def _legend(names: dict[str, str], frame: Frame, ground: theme.Ground, toolbox: bool) -> Option:

@@ -27,10 +27,10 @@ def legend_html(chart: Chart, dark: bool = False) -> str:
     return f'{STYLE}<div class="ohash-legend" role="list">{items}</div>'
 
 
-def _mark(one: Series, dark: bool) -> str:
-    hue, middle = theme.colour(one.role, dark), HIGH / 2
-    shape = "" if one.marker is None else f'<g fill="{hue}">{dot(WIDE / 2, middle, one.marker)}</g>'
-    line = stroke(0, middle, WIDE, middle, hue, 0.45 * one.width, DASHES[one.dash])
+def _mark(series: Series, dark: bool) -> str:
+    hue, middle = theme.colour(series.role, dark), HIGH / 2
+    shape = "" if series.marker is None else f'<g fill="{hue}">{dot(WIDE / 2, middle, series.marker)}</g>'
+    line = stroke(0, middle, WIDE, middle, hue, 0.45 * series.width, DASHES[series.dash])
     size = f'width="36" height="9" viewBox="0 0 {WIDE:g} {HIGH:g}"'
     drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{line}{shape}</svg>'
     return (

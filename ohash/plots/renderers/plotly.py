@@ -147,32 +147,32 @@ def to_html(
     return "\n".join([*parts, "</body></html>"])
 
 
-def _trace(one: Series, chart: Chart, dark: bool) -> BaseTraceType:
-    hue = theme.colour(one.role, dark)
+def _trace(series: Series, chart: Chart, dark: bool) -> BaseTraceType:
+    hue = theme.colour(series.role, dark)
     common: Layout = {
-        "name": html.escape(one.name),
-        "x": one.x,
-        "y": one.y,
-        "showlegend": one.listed,
-        "opacity": one.opacity,
+        "name": html.escape(series.name),
+        "x": series.x,
+        "y": series.y,
+        "showlegend": series.listed,
+        "opacity": series.opacity,
     }
-    if one.group:
-        common["legendgroup"] = one.group
+    if series.group:
+        common["legendgroup"] = series.group
     common["hovertemplate"] = f"%{{y:{FORMATS[chart.y.format]}}}{' %' if chart.y.format == 'percent' else ''}"
-    if one.kind == "bar":
+    if series.kind == "bar":
         return go.Bar(marker_color=hue, **common)
-    if one.notes:
-        common |= {"text": [html.escape(note) for note in one.notes], "hovertemplate": "%{text}"}
-    size = STAR if one.marker == "star" else 7 if one.marker else 6
-    marker = {"color": hue, "size": size, "symbol": MARKERS[one.marker or "circle"]}
-    if one.kind == "points" or len(one.x) == 1:
-        if any(_accompanies(one, other) for other in chart.series):
+    if series.notes:
+        common |= {"text": [html.escape(note) for note in series.notes], "hovertemplate": "%{text}"}
+    size = STAR if series.marker == "star" else 7 if series.marker else 6
+    marker = {"color": hue, "size": size, "symbol": MARKERS[series.marker or "circle"]}
+    if series.kind == "points" or len(series.x) == 1:
+        if any(_accompanies(series, other) for other in chart.series):
             common |= {"hoverinfo": "skip", "hovertemplate": None}  # the line says it
-        return go.Scatter(mode="markers", marker=marker, cliponaxis=len(one.x) > 1, **common)  # whole at the edge
-    if one.fill or one.kind == "area":
-        common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, one.fill or 0.25)}
-    line = {"color": hue, "width": one.width, "dash": DASHES[one.dash], "shape": SHAPES[one.kind]}
-    if one.marker is None:
+        return go.Scatter(mode="markers", marker=marker, cliponaxis=len(series.x) > 1, **common)  # whole at the edge
+    if series.fill or series.kind == "area":
+        common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, series.fill or 0.25)}
+    line = {"color": hue, "width": series.width, "dash": DASHES[series.dash], "shape": SHAPES[series.kind]}
+    if series.marker is None:
         return go.Scatter(mode="lines", line=line, **common)
     return go.Scatter(mode="lines+markers", line=line, marker=marker, **common)
 
@@ -181,13 +181,13 @@ def _accompanies(points: Series, line: Series) -> bool:
     return line.kind == "line" and line.name == points.name and len(line.x) == len(points.x) > 1
 
 
-def _band(one: Series, axis: Axis, dark: bool) -> go.Scatter:
+def _band(series: Series, axis: Axis, dark: bool) -> go.Scatter:
     """What lies within the spread of a curve."""
-    low, high = band(one, axis)
-    x, y = np.r_[one.x, one.x[::-1]], np.r_[high, low[::-1]]
-    fill = _transparent(theme.colour(one.role, dark), 0.18)
+    low, high = band(series, axis)
+    x, y = np.r_[series.x, series.x[::-1]], np.r_[high, low[::-1]]
+    fill = _transparent(theme.colour(series.role, dark), 0.18)
     shape = {"x": x, "y": y, "fill": "toself", "fillcolor": fill, "line": {"width": 0}}
-    return go.Scatter(mode="lines", hoverinfo="skip", showlegend=False, name=f"{one.name} ± spread", **shape)
+    return go.Scatter(mode="lines", hoverinfo="skip", showlegend=False, name=f"{series.name} ± spread", **shape)
 
 
 def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:

@@ -138,34 +138,33 @@ class _Figure:
         parts.append(_text(self.chart.y.name, size, upright, turn))
         return parts
 
-    def _curve(self, one: Series) -> str:
-        if not len(one.x):
+    def _curve(self, series: Series) -> str:
+        if not len(series.x):
             return ""
-        hue = theme.colour(one.role, self.dark)
-        x, y = np.array([self._x(value) for value in one.x]), np.array([self._y(value) for value in one.y])
-        if one.kind == "bar":
+        hue = theme.colour(series.role, self.dark)
+        x, y = np.array([self._x(value) for value in series.x]), np.array([self._y(value) for value in series.y])
+        if series.kind == "bar":
             half = 0.36 * self._between_bars()
             box = "".join(
                 _path([a - half, a - half, a + half, a + half], [self.bottom, b, b, self.bottom])
                 for a, b in zip(x, y, strict=True)
             )
-            return f'<path d="{box}" fill="{hue}" fill-opacity="{one.opacity:g}"/>'
-        if one.kind == "points" or len(x) == 1:
+            return f'<path d="{box}" fill="{hue}" fill-opacity="{series.opacity:g}"/>'
+        if series.kind == "points" or len(x) == 1:
             scale = 1.5 * self.size / 8 if len(x) == 1 else 1.0
-            dots = "".join(dot(a, b, one.marker or "circle", scale) for a, b in zip(x, y, strict=True))
-            return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
-        x, y = _corners(x, y, one.kind)
+            dots = "".join(dot(a, b, series.marker or "circle", scale) for a, b in zip(x, y, strict=True))
+            return f'<g fill="{hue}" fill-opacity="{series.opacity:g}">{dots}</g>'
+        x, y = _corners(x, y, series.kind)
         parts = []
-        if one.spread is not None:
-            ends = [[self._y(value) for value in edge] for edge in reversed(band(one, self.chart.y))]
+        if series.spread is not None:
+            ends = [[self._y(value) for value in edge] for edge in reversed(band(series, self.chart.y))]
             outline = _path([*x, *x[::-1]], [*ends[0], *ends[1][::-1]])
             parts.append(f'<path d="{outline}Z" fill="{hue}" fill-opacity="0.18"/>')
-        if one.fill or one.kind == "area":
+        if series.fill or series.kind == "area":
             area = _path([x[0], *x, x[-1]], [self.bottom, *y, self.bottom])
-            parts.append(f'<path d="{area}Z" fill="{hue}" fill-opacity="{one.fill or 0.25:g}"/>')
-        style = (
-            f'stroke="{hue}" stroke-width="{0.55 * one.width:.3g}" stroke-opacity="{one.opacity:g}"{DASHES[one.dash]}'
-        )
+            parts.append(f'<path d="{area}Z" fill="{hue}" fill-opacity="{series.fill or 0.25:g}"/>')
+        style = f'stroke="{hue}" stroke-width="{0.55 * series.width:.3g}" stroke-opacity="{series.opacity:g}"'
+        style += DASHES[series.dash]
         parts.append(f'<path d="{_path(x, y)}" {style} stroke-linejoin="round"/>')
         return "".join(parts)
 

@@ -43,14 +43,14 @@ class Similarity(Protocol):
         """(queries, database): which items are relevant to each query."""
 
 
-def stream_share(source: Similarity, wanted: float) -> float:
+def stream_share(source: Similarity, share: float) -> float:
     """The share of similar pairs in a stream: as wanted, else the natural one, or more where that is too small.
 
     That is one half, but FEW_SIMILAR of clicks and of nearest neighbours: where these are pulled together as often as
     others are pushed apart, mAP rises less, and on some data it falls.
     """
-    if wanted >= 0:
-        return wanted
+    if share >= 0:
+        return share
     natural = source.natural_share
     mixed: float = getattr(source, "mixed_share", 0.5)
     return natural if natural >= MIN_NATURAL_SHARE else mixed

@@ -150,8 +150,8 @@ def _preset_button(session: Session, key: str) -> None:
     )  # fmt: skip
 
 
-def _start(session: Session, one: Preset) -> None:
-    live_run.start_preset(session, one)
+def _start(session: Session, preset: Preset) -> None:
+    live_run.start_preset(session, preset)
     view_state.close("open_presets")
 
 
