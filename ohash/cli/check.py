@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def mistakes_in(file: Path) -> Iterator[tuple[int, str]]:
-    """(line, sentence) of every mistake in a file with methods of one's own; the file is executed."""
+    """(line, sentence) of every mistake in a file with the user's own methods; the file is executed."""
     file = file.resolve()
     source = file.read_text(encoding="utf-8")
     try:

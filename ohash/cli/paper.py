@@ -166,7 +166,7 @@ def _print_estimate(
 
 
 def _recorded_seconds(figures: Sequence[Figure], measurements: Measurements) -> tuple[dict[str, float], str]:
-    """What the recorded cells would take here, by key, and a sentence about it; nothing for data of one's own."""
+    """What the recorded cells would take here, by key, and a sentence about it; nothing for the user's own data."""
     recording = None if measurements.own is not None else read_recording()
     if recording is None:
         return {}, ""
@@ -188,7 +188,7 @@ def _estimate_text(cost: CostEstimate, cells: int, cores: int) -> str:
 
 
 def judge_claims(measurements: Measurements, figures: Sequence[Figure]) -> list[Finding]:
-    """Judge the claims that these figures decide; on data of one's own, those about such data."""
+    """Judge the claims that these figures decide; on the user's own data, those about such data."""
     shown = {figure.key for figure in figures}
     decided = [claim for claim in CLAIMS if set(claim.figures) <= shown and (claim.figures or measurements.own is None)]
     findings = [judge_claim(claim, measurements) for claim in decided]

@@ -117,7 +117,7 @@ def moving_mean(values: Floats, window: int = 5) -> Floats:
 
 
 class LogBins:
-    """Logarithmic bins for tau and l/norm2: 20 a decade from 1e-8 to 1e4; what lies outside goes to the end bins."""
+    """Logarithmic bins for tau and l/norm2: 20 per decade from 1e-8 to 1e4; what lies outside goes to the end bins."""
 
     per_decade = 20
     low, high = -8, 4

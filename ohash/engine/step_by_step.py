@@ -1,6 +1,7 @@
 """One pair of an experiment, step by step in the order of Algorithms 1 to 3.
 
-The pair may be any of the stream, in any order, or two items of one's own; the model is always as it was before it.
+The pair may be any of the stream, in any order, or two items of the user's choice; the model is always as it was before
+it.
 """
 
 import threading

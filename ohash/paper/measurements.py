@@ -113,7 +113,7 @@ class Measurements:
     def __init__(
         self, store: Store, profile: Profile, recording: Recording | None = None, own: Dataset | None = None
     ) -> None:
-        """Nothing is read yet. `own` are data of one's own, which then take the place of all others.
+        """Nothing is read yet. `own` are the user's own data, which then take the place of all others.
 
         `intervals` are bootstrap intervals: those that were recorded, then those that claims computed. `same_queries`
         tells whether all seeds are judged by the same test queries; those of the embedded data are drawn by the seed.
@@ -137,7 +137,7 @@ class Measurements:
         return {point: [results[cell.key] for cell in group if cell.key in results] for point, group in cells.items()}
 
     def counts(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> tuple[int, int]:
-        """Cells of one's own in these figures, and recorded ones that stand in for others; each counts once."""
+        """The user's own cells in these figures, and recorded ones that stand in for others; each counts once."""
         seeds = {seed.key: seed.recorded for seed in self._finished(figures)}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
@@ -147,7 +147,7 @@ class Measurements:
         return [] if self.recording is None else [self.recording.origin(key) for key in keys]
 
     def repetitions(self, figures: Sequence[Figure] = tuple(FIGURES.values())) -> list[Repetition]:
-        """The cells of one's own that the recording has, too, each once, with both scores.
+        """The user's own cells that the recording has, too, each once, with both scores.
 
         The score is the one that figures draw: mAP, or hit@10 for clicks.
         """
@@ -209,7 +209,7 @@ class Measurements:
         return results
 
     def replaced_seeds(self, figure: str, setting: Setting, method: str, x: Value) -> list[SeedResult]:
-        """The recorded cells of a point that has cells of one's own, which take their place; else none."""
+        """The recorded cells of a point that has the user's own cells, which take their place; else none."""
         point = FigurePoint(figure, setting.key, method, x)
         if self.recording is None or all(seed.recorded for seed in self._results.get(point, [])):
             return []

@@ -21,7 +21,7 @@ LABELLED: tuple[Kind, ...] = ("tracks", "labels")
 class Setting:
     """A data set with its similarity, and the data set of the paper that it is or stands for; "" for none of them.
 
-    `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of data of one's own,
+    `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of the user's own data,
     `differs` how they differ from the paper's data; `paper_rows` how many rows the paper's own have.
     """
 

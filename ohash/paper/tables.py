@@ -177,7 +177,7 @@ def _data_role(setting: Setting) -> str:
 
 
 def coverage_text(measurements: Measurements) -> str:
-    """Which embedded data sets the figures cover, and which of them no claim; "" for data of one's own."""
+    """Which embedded data sets the figures cover, and which of them no claim; "" for the user's own data."""
     if measurements.own is not None:
         return ""
     pictures = "; ".join(dict.fromkeys(datasets.find_dataset(one.dataset).title for one in EMBEDDED))

@@ -55,7 +55,7 @@ def charts(measured: Measurements, figure: Figure) -> list[Chart]:
 
 
 def _datasets(measured: Measurements, figure: Figure) -> Chart:
-    """One method, one line a dataset."""
+    """One method, one line per data set."""
     (method,) = figure.methods
     curves, peaks, recorded = [], [], list[Series]()
     for setting, look in zip(measured.settings(figure), distinct_styles(len(measured.settings(figure))), strict=True):
@@ -225,7 +225,7 @@ def _share_chart(
 
 
 def _as_recorded(name: str, x: Floats, y: Floats, look: LineStyle) -> list[Series]:
-    """What one's own points have taken the place of, so that both are in sight."""
+    """The recorded points that the user's own have replaced, so that both are in sight."""
     if not len(x):
         return []
     common: dict[str, Any] = {"role": look.role, "opacity": FAINT, "listed": False}
@@ -241,7 +241,7 @@ def _spread_of(curves: list[Series]) -> str:
 
 
 def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
-    """Cumulative loss over pairs, one line a C."""
+    """Cumulative loss over pairs, one line per C."""
     curves, last = [], {}
     cells = [where.x for where in measured.cells(figure) if where.setting == setting.key]
     for C, look in zip(cells, distinct_styles(len(cells)), strict=True):
@@ -348,7 +348,7 @@ def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> C
 def _points(
     measured: Measurements, figure: Figure, setting: Setting, method: str, *, replaced: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """x, mean and sd of test mAP; with `replaced`, of the recorded cells that one's own take the place of."""
+    """x, mean and sd of test mAP; with `replaced`, of the recorded cells that the user's own replace."""
     seeds = measured.replaced_seeds if replaced else measured.seeds
     x, y, sd = [], [], []
     for where in measured.cells(figure):

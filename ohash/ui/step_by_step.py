@@ -166,7 +166,7 @@ def _choose_pair(session: Session, viewer: PairViewer) -> None:
 
 
 def _choose_items(session: Session, viewer: PairViewer) -> None:
-    """Two items of one's own in place of the pair of the stream."""
+    """Two items of the user's choice in place of the pair of the stream."""
     with st.popover("Choose two items", key="own_items"):
         last = viewer.dataset.n - 1
         first = session.own_pair or (0, min(1, last), 1)
@@ -397,7 +397,7 @@ def _export(shown: list[Stage], params: ExperimentParams, t: int, own: tuple[int
 
 
 def svg_name(dataset: str, title: str, t: int, own: tuple[int, int, int] | None) -> str:
-    """What is shown, and of which pair of the stream or which rows of one's own choice.
+    """What is shown, and of which pair of the stream or which rows of the user's choice.
 
     >>> svg_name("digits", "The update", 48, None), svg_name("digits", "The update", 48, (3, 7, 1))
     ('ohash-digits-the-update-48.svg', 'ohash-digits-the-update-rows-3-and-7.svg')

@@ -31,7 +31,7 @@ from pathlib import Path
 from ohash.web.playground_settings import check_link, settings_of
 
 FOLDER = Path(__file__).parent / "lesson_texts"
-OWN = "OHASH_LESSON"  # a lesson of one's own, shown after the others, whose numbers it leaves
+OWN = "OHASH_LESSON"  # a lesson of the user's, shown after the others, whose numbers it leaves
 OPTION = re.compile(r"- \(( |x)\) (.+)")
 CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity|codes|R|tau|ratio) ([<>=]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")

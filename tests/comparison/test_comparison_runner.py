@@ -251,7 +251,7 @@ def test_given_neighbours_are_found_once(monkeypatch):
     neighbours = Judge._neighbours
     monkeypatch.setattr(Judge, "_neighbours", lambda *args: calls.append(1) or neighbours(*args))
     finished(small(sweep=True))
-    assert len(calls) <= 3  # at most one a method of the curves, none for other lengths
+    assert len(calls) <= 3  # at most one per method of the curves, none for other lengths
 
 
 def test_trials_are_on_validation_and_the_best_are_reported_on_test():

@@ -1,4 +1,4 @@
-"""Ten addresses, two a page, each small: what they show is recorded, and must stay as it is."""
+"""Ten addresses, two per page, each small: what they show is recorded, and must stay as it is."""
 
 from typing import NamedTuple
 

@@ -151,7 +151,7 @@ def _free(name: str, frame: Mapping[str, object]) -> str:
 
 
 def _compact(values: Numbers) -> Numbers:
-    """Four bytes a number: whole numbers exactly, others to six digits."""
+    """Four bytes per number: whole numbers exactly, others to six digits."""
     if len(values) and np.all(values == np.round(values)) and np.abs(values).max() < 2**31:
         return values.astype(np.int32)
     return values.astype(np.float32)

@@ -96,7 +96,7 @@ def _title(text: str) -> Layout:
 
 
 def _legend(chart: Chart, lanes: int) -> Layout:
-    """A row or two above the plot; where there are many lines, below it, a column a group."""
+    """A row or two above the plot; where there are many lines, below it, one column per group."""
     if has_long_legend(chart):
         return {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
     return {"orientation": "h", "x": 0, "y": 1.02 + LANE * lanes / PLOT, "yanchor": "bottom"}
