@@ -67,7 +67,7 @@ def cut_patches(image: Floats, centres: Floats, warp: Floats, side: int = SIDE) 
 def share_out(available: list[int], total: int) -> list[int]:
     """`total` dealt one by one to places that hold so many, as evenly as they allow; all if they hold fewer.
 
-    >>> deal([10, 1000, 1000], 500), deal([1, 2], 500)
+    >>> share_out([10, 1000, 1000], 500), share_out([1, 2], 500)
     ([10, 245, 245], [1, 2])
     """
     share = [0] * len(available)
