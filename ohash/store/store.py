@@ -42,6 +42,10 @@ class StoreError(ValueError):
     """The store cannot be written: a full disk or a read-only folder; the message says which."""
 
 
+class StoreBusyError(StoreError):
+    """Another program has held the database for longer than a writer waits; it may be free again at any moment."""
+
+
 class Store:
     """A folder of runs. `problem` says what is wrong with it; `writable`, whether runs can be saved."""
 
@@ -177,7 +181,10 @@ class Store:
                 f"{self._database} was damaged ({error}); it was set aside and rebuilt from the files of the runs. "
                 "Failed runs have no file: their errors are no longer listed, and a sweep runs them again"
             )
-        self._adopt()
+        try:
+            self._adopt()
+        except StoreBusyError as error:
+            self.problem = self.problem or f"files of the store were not looked through: {error}"
 
     def _adopt(self) -> None:
         """Add files that the database misses, left by a process that died or by a damaged database."""
@@ -195,6 +202,8 @@ class Store:
                 self.transact(partial(_insert, key=file.stem, values=values))
             except FileNotFoundError:  # just deleted by another process
                 continue
+            except StoreBusyError:  # as it would be for every other file
+                raise
             except (ValueError, KeyError) as error:
                 self.problem = self.problem or f"a file of the store was skipped: {error}"
 
@@ -257,10 +266,10 @@ class Store:
         try:
             return work()
         except (OSError, sqlite3.OperationalError) as error:
-            hint = "runs" if self._full() else "is the disk full, or the folder read-only? Runs"
+            hint, kind = "runs" if self._full() else "is the disk full, or the folder read-only? Runs", StoreError
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                hint = "another program holds the database; close it, and try again. Runs"
-            raise StoreError(
+                hint, kind = "another program holds the database; close it, and try again. Runs", StoreBusyError
+            raise kind(
                 f"{self.folder} could not be written ({self._reason(error)}); {hint} saved before are still there"
             ) from error
 

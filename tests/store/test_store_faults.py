@@ -68,6 +68,24 @@ def test_a_damaged_trace_costs_only_its_curves(store, picture):
     assert_same_picture(again.get(keys[1]), picture)
 
 
+def test_a_store_opens_while_another_program_holds_its_database(store, picture, monkeypatch):
+    """The files that are not listed wait for the next who opens it, and only one of them is tried."""
+    monkeypatch.setattr(schema, "BUSY_SECONDS", 0.05)
+    listed = numbered(store, picture, 0)
+    for key in ("a", "b", "c"):
+        store.save_trace(key, *to_frame(picture))
+    tried = []
+    monkeypatch.setattr(Store, "transact", lambda *given, real=Store.transact: (tried.append(1), real(*given))[1])
+    with closing(sqlite3.connect(store.folder / DATABASE, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        held = Store(store.folder)
+        assert held.done() == {listed} and "another program holds the database" in held.problem
+        assert held.writable and len(tried) == 1
+        db.execute("ROLLBACK")
+    again = Store(store.folder)
+    assert again.done() == {listed, "a", "b", "c"} and not again.problem
+
+
 def test_an_older_schema_is_brought_up_to_date(tmp_path, picture):
     folder = tmp_path / "old"
     (folder / "traces").mkdir(parents=True)
