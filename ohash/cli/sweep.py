@@ -27,7 +27,8 @@ A spec is a TOML or JSON file:
   min_pairs = 1000                   # of the first round, at least
 
 Every cell is stored as soon as it is finished (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut
-loses only the cells that were running: the same command resumes. Several processes may work on one sweep.
+loses only the cells that were running: the same command resumes. Several processes may work on one sweep. Where another
+program holds the database of the store, a sweep waits up to ten minutes.
 """
 
 import argparse
@@ -313,7 +314,8 @@ class SweepProgress:
         failed = f", {progress.failed} failed" if progress.failed else ""
         pace = f", {60 * progress.rate:.1f} per minute" if progress.rate > 0 else ""
         ended = progress.done + progress.failed
-        text = f"{progress.done} of {progress.total} cells{failed}{pace}{left}"
+        how = "; waiting, as another program holds the database of the store" if progress.held else f"{pace}{left}"
+        text = f"{progress.done} of {progress.total} cells{failed}{how}"
         self._bar.show(ended / max(1, progress.total), text, finished=ended == progress.total)
 
 

@@ -1,7 +1,8 @@
 """Run a sweep: every cell that is not finished yet, each saved as soon as it is.
 
 After Ctrl-C, `cancel` or a crash, the next call resumes where it stopped. A cell that fails is recorded with its error
-and does not stop the others; the next call tries it again.
+and does not stop the others; the next call tries it again. While another program holds the database, no cell starts,
+and what finishes is kept in files.
 """
 
 import threading
@@ -10,17 +11,18 @@ from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
 from ohash.engine.world import world_key
 from ohash.runtime.environment import environment
-from ohash.runtime.frames import Arrays, Frame, JsonObject
+from ohash.runtime.frames import Frame, JsonObject
 from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError
-from ohash.store.store import Store, StoreError
+from ohash.store.store import Store, StoreBusyError, StoreError
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.executors import InlineExecutor, cancel_all, capacity, submit_cell
 from ohash.sweeps.halving import open_rounds, planned_cells
@@ -32,6 +34,8 @@ from ohash.sweeps.sweep import Cell, Sweep
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2
+HELD_SECONDS = 600.0  # a sweep ends if another program holds the database for longer
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Progress:
     here: int = 0
     seconds: float = 0.0
     deaths: int = 0  # of workers, whose cells others ran again
+    held: bool = False  # another program holds the database
 
     @property
     def rate(self) -> float:
@@ -73,12 +78,13 @@ class SweepExecution:
         self._leases = CellLeases(store)
         self._cells = {cell.key: cell for cell in _by_world(sweep.cells)}
         self._running: dict[Future[Frame], str] = {}
+        self._began = 0.0
         self.progress = Progress(len(planned_cells(sweep)))
 
     def run(self) -> Progress:
         """Run the cells that are left; returns at the end, or after `cancelled` was set."""
         save_sweep(self.store, self.sweep)
-        started = time.time()
+        started, self._began = time.time(), time.monotonic()  # no change of the clock moves the latter
         finished = threading.Event()
         heartbeat = threading.Thread(target=self._beat, args=(started, finished), daemon=True)
         heartbeat.start()
@@ -87,32 +93,33 @@ class SweepExecution:
             self._work()
             state = "cancelled" if self.cancelled.is_set() else "done"
         except StoreError:
-            self._save_traces()
+            self.progress.done += self._save_traces()
             raise
         finally:
             cancel_all(self._running)
             finished.set()
-            heartbeat.join()
-            self._report(state, started)
+            if not self.progress.held:  # else neither could be written, and each would take half a minute to say so
+                heartbeat.join()
+                self._report(state, started)
         return self.progress
 
     def _work(self) -> None:
-        began = time.monotonic()  # which no change of the clock moves
         left = self._left()
         own = load_own_data(self.store, self.sweep) if left else {}
         while (left or self._running) and not self.cancelled.is_set():
             room = capacity(self.executor) - len(self._running)
-            for key in self._leases.take(left, room) if room > 0 and left else []:
+            for key in self._once_free(partial(self._leases.take, left, room)) if room > 0 and left else []:
                 left.remove(key)
                 self._running[submit_cell(self.executor, run, self._cells[key].params, own)] = key
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
-                self._save(self._running.pop(future), future, self.store.save)
+                self._save(self._running[future], future)
+                del self._running[future]
             if not finished and not self._running and left:  # another process works on the rest
                 time.sleep(WAIT_SECONDS)
             if not finished or not left:  # a round may be over
                 left = [key for key in self._left() if key not in self._running.values()]
-            self._count(time.monotonic() - began)
+            self._count()
 
     def _left(self) -> list[str]:
         """The cells that are neither done nor failed here, of the rounds that are open."""
@@ -125,36 +132,60 @@ class SweepExecution:
         self.progress.done = sum(key in done for key in keys)
         return [key for key in keys if key not in done and key not in self.errors]
 
-    def _save_traces(self) -> None:
-        """The files of what else has finished, at once: its work is not lost, and who resumes finds it."""
-        for future in [one for one in self._running if one.done()]:
-            with suppress(StoreError):
-                self._save(self._running.pop(future), future, self.store.save_trace)
+    def _once_free(self, work: Callable[[], Result]) -> Result:
+        """Do `work`, which writes to the database, once no other program holds it."""
+        began = time.monotonic()
+        while True:
+            try:
+                result = work()
+            except StoreBusyError:
+                self.progress.held = True
+                if self.cancelled.is_set() or time.monotonic() - began >= HELD_SECONDS:
+                    raise
+                self._save_traces()  # this process may be killed before the database is free
+                self._count()
+            else:
+                self.progress.held = False
+                return result
 
-    def _save(self, key: str, future: Future[Frame], save: Callable[[str, JsonObject, Arrays], None]) -> None:
-        cell = self._cells[key]
+    def _save_traces(self) -> int:
+        """The files of what has finished and is not listed: whoever opens the store next finds it; returns how many."""
+        saved = 0
+        for future, key in self._running.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                values, arrays = future.result()
+                if self._same_plugins(key, values):
+                    with suppress(StoreError):
+                        self.store.save_trace(key, values, arrays)
+                        saved += 1
+        return saved
+
+    def _save(self, key: str, future: Future[Frame]) -> None:
         try:
             values, arrays = future.result()
         except CancelledError:
             return
         except Exception as error:  # whatever it is, it belongs to this cell
-            self._fail(cell, str(error) if isinstance(error, (ValueError, TaskError)) else repr(error))
+            self._fail(key, str(error) if isinstance(error, (ValueError, TaskError)) else repr(error))
             return
-        versions = plugin_values(cell.params).items()
-        if any(values[name]["fingerprint"] != version["fingerprint"] for name, version in versions):
-            self._fail(cell, "the plugin file was edited while the sweep ran; start it again")
+        if not self._same_plugins(key, values):
+            self._fail(key, "the plugin file was edited while the sweep ran; start it again")
             return
-        save(key, values, arrays)
+        self._once_free(partial(self.store.save, key, values, arrays))
         self.progress.here += 1
         self.progress.done += 1
 
-    def _fail(self, cell: Cell, error: str) -> None:
-        self.errors[cell.key] = error
-        self.store.save(cell.key, _failure(cell, error), {})
+    def _same_plugins(self, key: str, values: dict[str, Any]) -> bool:
+        versions = plugin_values(self._cells[key].params).items()
+        return all(values[name]["fingerprint"] == version["fingerprint"] for name, version in versions)
+
+    def _fail(self, key: str, error: str) -> None:
+        self.errors[key] = error
+        self._once_free(partial(self.store.save, key, _failure(self._cells[key], error), {}))
         self.progress.failed += 1
 
-    def _count(self, seconds: float) -> None:
-        self.progress.seconds = seconds
+    def _count(self) -> None:
+        self.progress.seconds = time.monotonic() - self._began
         if isinstance(self.executor, WorkerPool):
             self.progress.deaths = self.executor.deaths
         self._on_progress(self.progress)
@@ -171,9 +202,12 @@ class SweepExecution:
                 return
 
     def _report(self, state: str, started: float) -> None:
+        def beat() -> bool:
+            return self._leases.beat(self.sweep.key, state, started, asdict(self.progress))
+
         try:
-            self._leases.release()
-            self._leases.beat(self.sweep.key, state, started, asdict(self.progress))
+            for report in (self._leases.release, beat):
+                report() if state == "failed" else self._once_free(report)
         except StoreError:
             if state != "failed":
                 raise

@@ -4,15 +4,18 @@ import csv
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from ohash.cli.main import main
 from ohash.cli.sweep import SweepProgress
-from ohash.store.store import Store, StoreError
+from ohash.store.store import DATABASE, Store, StoreError
 from ohash.sweeps.execution import Progress
 from ohash.sweeps.specification import read_sweep
 from tests.sweeps.test_sweep import until
@@ -111,7 +114,7 @@ def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypatch):
-    file, store, save = spec(tmp_path), str(tmp_path / "home"), Store.save
+    file, store, save = spec(tmp_path), str(tmp_path / "home"), Store.save_trace
 
     def full(self, key, values, arrays, **more):
         if self.done():
@@ -119,7 +122,7 @@ def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypa
         save(self, key, values, arrays, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "save", full)
+        patch.setattr(Store, "save_trace", full)
         assert main(["sweep", str(file), "--store", store, "--inline"]) == 2
     printed = capsys.readouterr().err.splitlines()[-1]
     assert (
@@ -205,6 +208,42 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and "the same command resumes" in errors and "best on validation" in out
     assert Store(tmp_path / "home").rows("SELECT * FROM claims") == []
+
+
+IMPATIENT = """
+import sys
+from ohash.cli import progress
+from ohash.cli.main import main
+from ohash.store import schema
+schema.BUSY_SECONDS, progress.LINE_SECONDS = 1.0, 0.1
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_database_that_another_program_holds_stops_nothing_for_good(tmp_path, stopped):
+    file, home = spec(tmp_path, seeds=20, pairs=20_000), tmp_path / "home"
+    call = [sys.executable, "-c", IMPATIENT, "sweep", str(file), "--store", str(home), "--workers", "1"]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: len(Store(home).done()) > 0, PATIENCE)
+    with closing(sqlite3.connect(home / DATABASE, isolation_level=None, timeout=PATIENCE)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        kept = Store(home).done()
+        time.sleep(3)
+        if stopped:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE)
+        db.execute("ROLLBACK")
+    if stopped:
+        assert process.returncode == 2 and "another program holds the database" in errors.splitlines()[-1]
+        assert kept <= Store(home).done(), "and what was not listed while it was held"
+        process = started(file, home, "--workers", "1")
+    out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0 and "best on validation" in out, errors
+    assert len(Store(home).done()) == 60
+    if not stopped:
+        assert "waiting, as another program holds the database" in errors
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Sweeps as data, and carried out: nothing twice, nothing lost, a failure stops nothing."""
 
 import json
+import sqlite3
 import threading
 import time
 from collections import OrderedDict
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from ohash.engine import tasks, world
-from ohash.store.store import Store, StoreError
+from ohash.store import schema
+from ohash.store.store import DATABASE, Store, StoreBusyError, StoreError
 from ohash.sweeps import execution as sweeping
 from ohash.sweeps import leases
 from ohash.sweeps.execution import SweepExecution
@@ -175,12 +177,87 @@ def test_a_store_that_cannot_be_written_any_more_costs_nothing_that_has_finished
         return tasks.run(values, arrays, report)
 
     monkeypatch.setattr(sweeping, "run", lambda *given: (run(*given), counted.append(given))[0])
+    going = SweepExecution(chosen, store, InlineExecutor())
     with pytest.raises(StoreError, match="locked"):
-        SweepExecution(chosen, store, InlineExecutor()).run()
+        going.run()
     monkeypatch.undo()
-    assert len(counted) == 3 and not store.done()
+    assert len(counted) == going.progress.done == 3 and not store.done()
     again = SweepExecution(chosen, Store(store.folder), InlineExecutor()).run()
     assert (again.done, again.here) == (4, 1)
+
+
+class Holder:
+    """Another program that holds the database of a store."""
+
+    def __init__(self, store):
+        self._db = sqlite3.connect(store.folder / DATABASE, isolation_level=None)
+
+    def hold(self):
+        self._db.execute("BEGIN EXCLUSIVE")
+
+    def release(self):
+        self._db.execute("ROLLBACK")
+
+
+@pytest.fixture
+def holder(store, monkeypatch):
+    monkeypatch.setattr(schema, "BUSY_SECONDS", 0.02)
+    monkeypatch.setattr(SweepExecution, "_beat", lambda *_: None)  # which on a busy machine may write for longer
+    one = Holder(store)
+    yield one
+    one._db.close()
+
+
+@pytest.mark.parametrize(("after", "files"), [("nothing", 0), ("three cells", 3), ("everything", 4)])
+def test_a_sweep_waits_while_another_program_holds_the_database(store, counted, holder, monkeypatch, after, files):
+    """What has finished is in files meanwhile, as the process may be killed; then it is listed, and the rest runs."""
+    monkeypatch.setattr(sweeping, "capacity", lambda executor: 3)
+    waits, run = [], sweeping.run
+
+    def run_and_hold(*given):
+        frame = run(*given)
+        if after == "three cells" and len(counted) == 3:
+            holder.hold()
+        return frame
+
+    def look(progress):
+        if progress.held:
+            waits.append(len(list(store.folder.glob("traces/*.parquet"))))
+            if len(waits) == 2:
+                holder.release()
+        elif after == "everything" and progress.done == 4:
+            holder.hold()
+
+    monkeypatch.setattr(sweeping, "run", run_and_hold)
+    if after == "nothing":
+        holder.hold()
+    chosen = tiny_sweep()
+    done = SweepExecution(chosen, store, InlineExecutor(), look).run()
+    assert waits == [files, files]
+    assert (done.done, done.here, done.held) == (4, 4, False) and len(counted) == 4
+    assert store.rows("SELECT * FROM claims") == [] and activity(store)[chosen.key].state == "done"
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_sweep_ends_if_the_database_is_held_for_long_or_it_is_stopped(store, counted, holder, monkeypatch, stopped):
+    monkeypatch.setattr(sweeping, "HELD_SECONDS", 1e9 if stopped else 0.1)
+    chosen, waits = tiny_sweep(), []
+
+    def look(progress):
+        waits.append(progress.held)
+        if len(waits) == 2:
+            holder.hold()
+        if stopped and len(waits) == 4:
+            going.cancelled.set()
+        if len(waits) == 100:  # it would wait for ever
+            holder.release()
+
+    going = SweepExecution(chosen, store, InlineExecutor(), look)
+    with pytest.raises(StoreBusyError, match="another program holds the database"):
+        going.run()
+    holder.release()
+    assert waits[:3] == [False, False, True] and going.progress.done == 2
+    assert (SweepExecution(chosen, Store(store.folder), InlineExecutor()).run().done, len(counted)) == (4, 4)
 
 
 class Never(Executor):
