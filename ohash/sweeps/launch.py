@@ -38,6 +38,11 @@ def is_running(store: Store, name: str) -> bool:
     return process is not None and process.poll() is None
 
 
+def runs_as(store: Store, name: str, owner: str) -> bool:
+    """Whether that process is the owner of these leases."""
+    return is_running(store, name) and int(owner.split(":")[1]) == _started[str(store.folder), name].pid
+
+
 def error_output(store: Store, name: str) -> str:
     """The last lines of its log, if it ended with an error."""
     process = _started.get((str(store.folder), name))

@@ -1,6 +1,9 @@
 """The Sweeps page: a grid from the parameter table, its cost, its results, cancel, go on, open, share."""
 
 import json
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from ohash.plots import sweeps as charts
 from ohash.plots.renderers.plotly import figure, heat_figure
 from ohash.runtime.files import HOME
 from ohash.store.store import Store, StoreError
-from ohash.sweeps import launch
+from ohash.sweeps import launch, leases
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.leases import CellLeases, activity
@@ -214,6 +217,21 @@ def test_a_sweep_whose_process_is_about_to_end_is_not_starting(alone: Store, mon
     assert page(sweep=chosen.key).get("progress")[0].proto.text.endswith("starting …")
     SweepExecution(chosen, alone, InlineExecutor()).run()
     assert page(sweep=chosen.key).get("progress")[0].proto.text == "**2 of 2 experiments**"
+
+
+def test_a_sweep_that_cannot_report_is_not_starting(alone: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen, claims = one_axis(seeds=1), CellLeases(alone)
+    launch.save_sweep(alone, chosen)
+    claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 2, "here": 0, "seconds": 1.0})
+    monkeypatch.setattr(leases, "STALE_SECONDS", -1.0)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        monkeypatch.setitem(launch._started, (str(alone.folder), chosen.key), process)
+        for pid, text in ((process.pid + 1, "starting …"), (process.pid, "hold the database?)")):
+            owner = f"{socket.gethostname()}:{pid}:0"
+            alone.transact(lambda db, owner=owner: db.execute("UPDATE activity SET owner = ?", (owner,)))
+            assert page(sweep=chosen.key).get("progress")[0].proto.text.endswith(text)
+        process.communicate(b"\n")
+    assert page(sweep=chosen.key).get("progress")[0].proto.text.endswith(", interrupted")
 
 
 @pytest.mark.slow

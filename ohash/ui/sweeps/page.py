@@ -107,7 +107,8 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     if alive and now is not None and now.alive:
         text += _pace(now)
     elif alive and done + failed < total:
-        text += ", starting …"
+        silent = now is not None and now.state == "running" and launch.runs_as(store, sweep.key, now.owner)
+        text += ", silent for a minute (does another program hold the database?)" if silent else ", starting …"
     elif done + failed < total:
         text += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
     st.progress((done + failed) / max(1, total), text=text)
