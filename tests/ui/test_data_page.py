@@ -6,7 +6,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -156,25 +156,33 @@ def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, m
 
 
 def test_a_class_that_uploads_at_once_is_read_two_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, most, lock = 0, 0, threading.Lock()
+    """Every file has its turn, also after files that cannot be read."""
+    now, most, read, lock, together = 0, 0, [], threading.Lock(), threading.Barrier(2)
 
-    def parse(*_: object) -> None:
+    def parse(title: str, *_: object) -> None:
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
-        time.sleep(0.05)
+        together.wait(30)  # a second one comes
+        time.sleep(0.02)  # a third one does not
         with lock:
             now -= 1
+            read.append(title)
+        if title == "bad":
+            raise ValueError(title)
+
+    def send(title: str) -> None:
+        with suppress(ValueError):
+            inspect.unwrap(upload._read)((), title, None, [])
 
     monkeypatch.setattr(upload, "_parse", parse)
-    read = inspect.unwrap(upload._read)
-    readers = [threading.Thread(target=read, args=((str(at),), "x", None, [])) for at in range(8)]
+    readers = [threading.Thread(target=send, args=(title,), daemon=True) for title in ["bad", "good"] * 4]
     for reader in readers:
         reader.start()
     for reader in readers:
-        reader.join(30)
-    assert most == 2 and now == 0
+        reader.join(60)
+    assert sorted(read) == ["bad"] * 4 + ["good"] * 4 and most == 2
 
 
 def test_labels_without_vectors_are_asked_for_them() -> None:
