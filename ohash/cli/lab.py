@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import IO
 
 import ohash
 from ohash.models.registry import PLUGINS, check_plugins
@@ -153,8 +154,8 @@ def _existing_path(name: str) -> Path:
 class Dashboard:
     """A server process on a free port; `url` answers as soon as the object exists."""
 
-    def __init__(self, **environment: str) -> None:
-        """Start it with extra environment variables, and wait until it is healthy."""
+    def __init__(self, log: int | IO[bytes] = subprocess.DEVNULL, **environment: str) -> None:
+        """Start it with extra environment variables, and wait until it is healthy; `log` takes what it writes."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -163,8 +164,8 @@ class Dashboard:
             [sys.executable, "-m", "streamlit", "run", str(app_file()), "--server.port", str(port)],
             cwd=app_file().parent,
             env={**os.environ, **environment},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
         )
         deadline = time.monotonic() + STARTING_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:

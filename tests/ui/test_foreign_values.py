@@ -144,25 +144,36 @@ def test_forged_values_do_not_fill_the_log() -> None:
         "streamlit.runtime.scriptrunner.script_runner",
         "streamlit.web.server.starlette.starlette_websocket",
         "uvicorn.error",
+        "websockets.server",
     ],
 )
-def test_damaged_messages_and_uploads_do_not_fill_the_log(name: str) -> None:
+@pytest.mark.parametrize("later", [False, True])
+def test_damaged_messages_and_uploads_do_not_fill_the_log(
+    name: str, later: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether their module is loaded before the lines are limited or later, as the one that reads uploads is."""
     written: list[str] = []
+    monkeypatch.setattr(logging.root.manager, "loggerDict", {**logging.root.manager.loggerDict})
+    name = f"{name}.of_this_test"
 
     class Log(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             written.append(record.getMessage())
 
-    log, logger = Log(), logging.getLogger(name)
     before = [(one, list(one.filters)) for one in map(logging.getLogger, list(logging.root.manager.loggerDict))]
-    logger.addHandler(log)
+    made = logging.getLoggerClass()
+    if not later:
+        logging.getLogger(name)
     try:
         for _ in range(2):
             limit_log_lines()
+        logger, other = logging.getLogger(name), logging.getLogger("of_this_test")
+        logger.addHandler(Log())
         for at in range(100):
             logger.error("Error deserializing message %d", at)
+        assert len(logger.filters) == 1 and not other.filters
     finally:
-        logger.removeHandler(log)
+        logging.setLoggerClass(made)
         for one, filters in before:
             one.filters[:] = filters
     assert LINES_PER_MINUTE <= len(written) <= 2 * LINES_PER_MINUTE, "a minute may have ended in between"

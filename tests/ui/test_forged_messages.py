@@ -1,7 +1,11 @@
 """Messages that no browser would send: every value is checked on the server as if the widget did not exist."""
 
 import asyncio
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +29,24 @@ TRIGGERS = (
     '{"pair": [1]}', '{"pair": 99999999999999999999}',
 )  # fmt: skip
 
+MANY = 40  # more than four times the lines of a minute
+
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the server writes."""
+    return tmp_path_factory.mktemp("log") / "server.log"
+
+
+@pytest.fixture(scope="module")
+def server(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home: Path = tmp_path_factory.mktemp("home")
-    dashboard = Dashboard(OHASH_HOME=str(home))
-    yield dashboard.url
-    dashboard.stop()
+    with log.open("wb") as lines:
+        dashboard = Dashboard(lines, OHASH_HOME=str(home))
+        yield dashboard.url
+        dashboard.stop()
 
 
 class Tab:
@@ -44,6 +57,7 @@ class Tab:
         self.widgets: dict[str, tuple[str, Any]] = {}
         self.exceptions: list[str] = []
         self.pairs = 0
+        self.session = ""
 
     async def rerun(self, *states: WidgetState) -> None:
         message = BackMsg()
@@ -60,6 +74,8 @@ class Tab:
                 if shown := PAIRS.search(payload):
                     self.pairs = int(shown[1])
                 message = ForwardMsg.FromString(payload)
+                if message.WhichOneof("type") == "new_session":
+                    self.session = message.new_session.initialize.session_id
                 if message.WhichOneof("type") == "script_finished":
                     return
                 if message.WhichOneof("type") == "delta" and message.delta.HasField("new_element"):
@@ -90,9 +106,13 @@ def forgeries(tab: Tab) -> Iterator[WidgetState]:
             yield from (WidgetState(id=name, json_trigger_value=text) for text in TRIGGERS)
 
 
-async def open_tab(server: str, use: Callable[[Tab], Any]) -> Any:
+def connecting(server: str) -> connect:
     address = server.replace("http", "ws", 1) + "/_stcore/stream"
-    async with connect(address, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE) as socket:  # type: ignore[list-item]
+    return connect(address, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE)  # type: ignore[list-item]
+
+
+async def open_tab(server: str, use: Callable[[Tab], Any]) -> Any:
+    async with connecting(server) as socket:
         tab = Tab(socket)
         await tab.rerun()
         return await use(tab)
@@ -125,3 +145,34 @@ def test_garbage_ends_only_the_connection_it_came_by(server: str) -> None:
 
     asyncio.run(open_tab(server, garbage))
     assert asyncio.run(open_tab(server, look)) == []
+
+
+def test_neither_garbage_nor_damaged_uploads_fill_the_log(server: str, log: Path) -> None:
+    with urllib.request.urlopen(f"{server}/_stcore/health") as answer:
+        token = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
+
+    def upload(session: str, at: int) -> int:
+        kind = {"Content-Type": "multipart/form-data; boundary=x"}
+        proof = {"X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+        url = f"{server}/_stcore/upload_file/{session}/{at}"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, b"damaged", kind | proof, method="PUT")) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
+    async def uploads(tab: Tab) -> list[int]:
+        return [await asyncio.to_thread(upload, tab.session, at) for at in range(MANY)]
+
+    async def garbage() -> None:
+        for _ in range(MANY):
+            async with connecting(server) as socket:
+                await socket.send(b"\xff\xff\xff\xff")
+                with suppress(ConnectionClosedError):
+                    await asyncio.wait_for(socket.recv(), 60)
+
+    assert asyncio.run(open_tab(server, uploads)) == [400] * MANY
+    asyncio.run(garbage())
+    written = log.read_text()
+    for text in ("Expected boundary character", "Error deserializing"):
+        assert 0 < written.count(text) < MANY, text

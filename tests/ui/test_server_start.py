@@ -16,6 +16,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
+    monkeypatch.setattr(server_start, "limit_log_lines", lambda: done.append("few lines"))
     monkeypatch.setattr(server_start, "warm_up", lambda: done.append("warm"))
     monkeypatch.setattr(server_start, "recording", lambda: done.append("recording"))
 
@@ -24,7 +25,7 @@ def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> No
             done.append("answers")
 
     asyncio.run(life())
-    assert done == ["warm", "recording", "answers"]
+    assert done == ["few lines", "warm", "recording", "answers"]
 
 
 def test_streamlit_takes_app_py_for_a_server() -> None:

@@ -33,9 +33,21 @@ class LimitLines(logging.Filter):
         return self._lines <= self.max_lines
 
 
+class _Logger(logging.Logger):
+    """A logger of a module that is loaded later, such as the one that reads uploads."""
+
+    def __init__(self, name: str, level: int = logging.NOTSET) -> None:
+        super().__init__(name, level)
+        _limit(self)
+
+
+def _limit(logger: logging.Logger) -> None:
+    if logger.name.partition(".")[0] in WRITERS and not any(isinstance(one, LimitLines) for one in logger.filters):
+        logger.addFilter(LimitLines())
+
+
 def limit_log_lines() -> None:
-    """From now on, whatever a visitor sends; of each logger that there is, once the server is loaded."""
+    """From now on, whatever a visitor sends; of each logger that there is or will be."""
+    logging.setLoggerClass(_Logger)
     for name in list(logging.root.manager.loggerDict):
-        logger = logging.getLogger(name)
-        if name.partition(".")[0] in WRITERS and not any(isinstance(one, LimitLines) for one in logger.filters):
-            logger.addFilter(LimitLines())
+        _limit(logging.getLogger(name))
