@@ -4,6 +4,7 @@ Pages of a map that have been read count as memory of this process until the sys
 large file would look like loading it, and on a small machine would crowd out what is really needed.
 """
 
+import errno
 import math
 import mmap
 import os
@@ -52,22 +53,14 @@ def _copy(X: npt.NDArray[Scalar], mapped: mmap.mmap, rows: Integers | slice, at_
     count = len(range(*rows.indices(len(X)))) if isinstance(rows, slice) else len(rows)
     copied = np.empty((count, *X.shape[1:]), X.dtype)
     try:
-        if not copy_rows(X, rows, copied, at_once, lambda: mapped.madvise(mmap.MADV_DONTNEED)):
-            _copy_at_risk(X, mapped, rows, copied, at_once)
+        copy_rows(X, rows, copied, at_once, lambda: mapped.madvise(mmap.MADV_DONTNEED))
     except OSError as error:
+        if error.errno != errno.EIO:  # too many open files, where a pipe is needed
+            raise
         _check_length(X, mapped)
         raise ValueError(f"{_name(X)} cannot be read any more ({error.strerror}); is its disk faulty?") from None
     _check_length(X, mapped)  # what is missing of the last page is read as zeros
     return copied
-
-
-def _copy_at_risk(X: Array, mapped: mmap.mmap, rows: Integers | slice, copied: Array, at_once: int) -> None:
-    """Where the system cannot copy: to cut the file now would kill this process."""
-    for start in range(0, len(copied), at_once):
-        _check_length(X, mapped)
-        block = slice(start, start + at_once)
-        copied[block] = X[rows][block] if isinstance(rows, slice) else X[rows[block]]
-        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _check_length(X: Array, mapped: mmap.mmap) -> None:

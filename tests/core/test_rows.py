@@ -1,5 +1,8 @@
 """Rows of a memory map: copied the quick way or the careful way, they are the same rows."""
 
+import ctypes
+import errno
+import os
 import sys
 from pathlib import Path
 
@@ -45,13 +48,36 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("system_copies", [True, False])
+def forbidden(*_: object) -> int:
+    ctypes.set_errno(errno.EPERM)
+    return -1
+
+
+def in_parts(*given: int) -> int:
+    """As if a call did not take more than 1,001 bytes."""
+    ctypes.c_size_t.from_address(given[1] + ctypes.sizeof(ctypes.c_size_t)).value = min(1_001, wanted(given))
+    assert CALL is not None
+    return CALL(*given)
+
+
+def wanted(given: tuple[int, ...]) -> int:
+    return ctypes.c_size_t.from_address(given[1] + ctypes.sizeof(ctypes.c_size_t)).value
+
+
+CALL = map_copies._call_of_linux()
+WAYS = {"call": CALL, "in parts": in_parts, "pipe": None, "pipe instead": forbidden}
+
+
+@pytest.fixture(params=WAYS if CALL is not None else ["pipe"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the system copies: as Linux does, or as others do."""
+    monkeypatch.setattr(map_copies, "_call_of_linux", lambda: WAYS[request.param])
+    monkeypatch.setattr(map_copies, "SMALL", 0)
+    return str(request.param)
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_rows_of_a_view_of_a_map(
-    view: str, system_copies: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not system_copies:
-        monkeypatch.setattr(map_copies, "_system_copy", lambda: None)
+def test_rows_of_a_view_of_a_map(view: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_copies, "LARGEST", 1_000)  # rows side by side are copied in several pieces
     np.save(tmp_path / "x.npy", RNG.normal(size=(N, 3)))
     X = VIEWS[view](np.load(tmp_path / "x.npy", mmap_mode="r"))
@@ -66,11 +92,45 @@ def test_rows_of_a_view_of_a_map(
             gather(X, np.array([beyond]))
 
 
-def test_the_system_copies_rows_of_a_map(tmp_path: Path) -> None:
-    """Where it does not, a file that is cut at the wrong moment kills the process."""
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(5, 50_000), (60_000, 4), (40, 3, 1_000), (40, 0)])
+def test_rows_of_any_size(shape: tuple[int, ...], order: str, way: str, tmp_path: Path) -> None:
+    """More than a pipe holds, and more than one call takes."""
+    X = np.asarray(RNG.integers(0, 2**40, shape), order=order)
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r") if X.size else X
+    copied, rows, parts = np.ones(shape, X.dtype), np.arange(len(X))[::-1], []
+    before = len(list(Path("/proc/self/fd").glob("*")))
+    map_copies.copy_rows(mapped, rows, copied, 3_000, lambda: parts.append(1))
+    np.testing.assert_array_equal(copied, X[rows])
+    assert len(parts) == -(-len(X) // 3_000)
+    assert len(list(Path("/proc/self/fd").glob("*"))) == before
+
+
+def test_single_numbers_go_through_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is quicker than the call of Linux."""
+    calls = []
+    monkeypatch.setattr(map_copies, "_call_of_linux", lambda: calls.append(1))
+    np.save(tmp_path / "x.npy", np.zeros((N, 128)))
+    X = np.load(tmp_path / "x.npy", mmap_mode="r")
+    gather(X[:, 5], RNG.permutation(N))
+    assert not calls
+    gather(X, RNG.permutation(N))
+    assert calls
+
+
+def test_no_pipe_is_no_faulty_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pipe() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
     np.save(tmp_path / "x.npy", np.zeros((N, 3)))
-    X, copied, parts = np.load(tmp_path / "x.npy", mmap_mode="r"), np.ones((N, 3)), []
+    monkeypatch.setattr(map_copies, "_call_of_linux", lambda: None)
+    monkeypatch.setattr(os, "pipe", pipe)
+    with pytest.raises(OSError, match="Too many open files"):
+        gather(np.load(tmp_path / "x.npy", mmap_mode="r"), slice(3))
+
+
+def test_linux_copies_rows_of_a_map() -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux has a call for it")
-    assert map_copies.copy_rows(X, np.arange(N)[::-1], copied, 100, lambda: parts.append(1))
-    assert not copied.any() and len(parts) == 10
+    assert CALL is not None
