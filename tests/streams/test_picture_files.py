@@ -9,7 +9,14 @@ from PIL import Image
 
 from ohash.core.gist import gist512
 from ohash.streams.readers import picture_files
-from ohash.streams.readers.picture_files import MIN_PICTURES, read_pictures
+from ohash.streams.readers.picture_files import MIN_PICTURES, SUFFIXES, read_pictures
+from ohash.streams.readers.source import BadFileError
+
+
+def saved(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(png())).save(buffer, format=kind)
+    return buffer.getvalue()
 
 
 def png(seed: int = 0, width: int = 40, height: int = 30) -> bytes:
@@ -71,6 +78,19 @@ def test_a_folder_is_read_like_the_zip_of_it() -> None:
 def test_what_is_wrong_is_said_with_the_name_of_the_file(files: list[tuple[str, bytes]], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         read_pictures(files, "a.zip")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_kind_of_picture_is_read_whatever_its_name(suffix: str) -> None:
+    Image.init()
+    assert picture_files._square("a.png", saved(Image.registered_extensions()[suffix])).shape == (64, 64, 3)
+
+
+@pytest.mark.parametrize("kind", ["DDS", "EPS", "ICO", "JPEG2000", "PCX", "PPM", "SGI", "TGA"])
+def test_kinds_that_are_not_offered_are_not_opened(kind: str) -> None:
+    """An EPS file, for one, is a program, which Pillow has Ghostscript run."""
+    with pytest.raises(BadFileError, match=r"^a\.png cannot be read as a picture; leave it out$"):
+        picture_files._square("a.png", saved(kind))
 
 
 def test_a_zip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

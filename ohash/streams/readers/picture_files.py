@@ -17,6 +17,7 @@ from ohash.streams.dataset import Dataset, default_queries
 from ohash.streams.readers.source import MIB, BadFileError
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF")  # Pillow would look for thirty more, whatever a file is called
 SIDE = 64  # pixels of the square that is described and shown
 MIN_PICTURES, MAX_PICTURES = 20, 5000
 MAX_PIXELS = 50_000_000
@@ -104,7 +105,7 @@ def _square(name: str, content: bytes) -> Pixels:
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415
 
     try:
-        with Image.open(io.BytesIO(content)) as picture:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
             width, height = picture.size
             if min(width, height) < MIN_SIDE:
                 raise BadFileError(f"{name} has {width} x {height} pixels; at least {MIN_SIDE} x {MIN_SIDE} are needed")
