@@ -21,10 +21,10 @@ def ask(name: str) -> tuple[str, dict[str, str]]:
 
 
 with ThreadPoolExecutor(8) as threads:
-    told = dict(zip((name for name, _ in PINS), threads.map(ask, (name for name, _ in PINS)), strict=True))
-newest = [name for name, version in PINS if told[name][0] == version]
-others = [f"{name} {version} ({told[name][0]})" for name, version in PINS if name not in newest]
-bad = [f"{name} {told[name][0]}: {key} {text}" for name in newest for key, text in told[name][1].items()]
+    answers = dict(zip((name for name, _ in PINS), threads.map(ask, (name for name, _ in PINS)), strict=True))
+newest = [name for name, version in PINS if answers[name][0] == version]
+others = [f"{name} {version} ({answers[name][0]})" for name, version in PINS if name not in newest]
+bad = [f"{name} {answers[name][0]}: {key} {text}" for name in newest for key, text in answers[name][1].items()]
 print("\n".join(bad) or f"{len(newest)} of {len(PINS)} versions are the newest, and have no known vulnerability")
 if others:
     print(f"not asked, as PyPI tells here only of the newest: {', '.join(others)}")
