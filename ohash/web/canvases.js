@@ -6,6 +6,12 @@ const GAP = 6; // pixels between two planes
 const HEADROOM = 250; // pixels of the window for what stands above and below, unless a host has more
 const AROUND = 75; // of the tools and the hint alone
 
+// All elements around one, also beyond the root of its shadow.
+function outerElements(element) {
+  const outer = element.parentElement ?? element.getRootNode().host;
+  return outer ? [outer, ...outerElements(outer)] : [];
+}
+
 class Canvases {
   constructor(element) {
     this.element = element;
@@ -18,7 +24,8 @@ class Canvases {
   // usual type is, they fill the window down to its lower edge.
   fit(r, T, type = 0) {
     const headroom = parseFloat(getComputedStyle(this.element).getPropertyValue("--ohash-headroom")) || HEADROOM;
-    const around = type ? this.element.getBoundingClientRect().top + AROUND * type : headroom;
+    this.fittedEdge = this.upperEdge();
+    const around = type ? this.fittedEdge + AROUND * type : headroom;
     const width = this.element.clientWidth, roof = Math.max(300, window.innerHeight - around);
     const side = Math.floor(T === 2 ? Math.min(width, 2 * roof) : Math.min(width, roof));
     const size = T === 1 ? side : (side - GAP) / 2, next = size + GAP, height = T === 2 ? Math.ceil(size) : side;
@@ -27,6 +34,14 @@ class Canvases {
     if (side <= 0) this.boxes = [];
     else for (const canvas of [this.cells, this.points, this.top]) fitCanvas(canvas, side, height);
   }
+
+  // How far the planes begin below the upper edge of an unscrolled window.
+  upperEdge() {
+    const scrolled = outerElements(this.element).reduce((sum, outer) => sum + outer.scrollTop, 0);
+    return this.element.getBoundingClientRect().top + scrolled;
+  }
+
+  hasMoved() { return Math.abs(this.upperEdge() - this.fittedEdge) > 1; }
 
   // The model whose plane lies under an event, and the place there.
   placeOf(event) {

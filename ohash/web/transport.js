@@ -75,6 +75,11 @@ class Playground {
     this.refit = () => this.resize();
     this.observer = new ResizeObserver(this.refit);
     this.observer.observe(this.find(".canvases"));
+    // on a stage the planes fill the window below what stands above them, which may wrap after they were drawn
+    this.shift = new ResizeObserver(() => {
+      if (this.everywhere() && this.canvases.hasMoved()) requestAnimationFrame(this.refit);
+    });
+    for (const outer of outerElements(this.element)) this.shift.observe(outer);
     window.addEventListener("resize", this.refit); // a higher window is no larger element
     const tick = (now) => { this.frame = requestAnimationFrame(tick); this.tick(now); };
     this.frame = requestAnimationFrame(tick);
@@ -84,6 +89,7 @@ class Playground {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
     this.observer.disconnect();
+    this.shift.disconnect();
     window.removeEventListener("resize", this.refit);
     window.removeEventListener("hashchange", this.follow);
     window.removeEventListener("ohash-place", this.openAddress);

@@ -308,6 +308,17 @@ def test_the_playground_on_stage_is_readable_and_ends_on_the_screen(page: Any, s
     until(lambda: not page.evaluate(SMALL_TYPE), "no small type")
 
 
+def test_the_playground_on_stage_makes_room_for_what_is_drawn_above_it_later(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{server.url}/learn?present=lesson-1")
+    playground = page.locator(".st-key-presenting .playground.presents")
+    playground.wait_for()
+    end = lambda: playground.bounding_box()["y"] + playground.bounding_box()["height"]  # noqa: E731
+    until(lambda: 0.9 * 800 < end() <= 800, "it ends on the screen")
+    page.evaluate("document.querySelector('.st-key-learn_top').style.paddingBottom = '60px'")
+    until(lambda: 0.9 * 800 < end() <= 800, "it still ends on the screen")
+
+
 def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=digits&method=mmoh&r=24&pairs=100000000&present=1")
     page.get_by_text("The distance is that of the nearest of the models.").wait_for()
