@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--kafka", metavar="HOST/TOPIC", help='one pair per message (pip install "ohash[kafka]")')
     parser.add_argument("--out", metavar="FILE.npz", default="shadow.npz", help="the model that learns (shadow.npz)")
     parser.add_argument("--deployed", metavar="MODEL.npz", help="the model of production's codes (MODEL.npz)")
-    parser.add_argument("--once", action="store_true", help="stop at the present end of the stream")
+    parser.add_argument("--once", action="store_true", help="stop at the current end of the stream")
     parser.add_argument("--batch", type=int, default=1024, help="pairs learnt at a time (1024)")
     parser.add_argument("--check", type=int, default=50_000, help="pairs between two checks (50000)")
     parser.add_argument("--save-seconds", type=float, default=10.0, help="seconds between two saves (10)")

@@ -29,7 +29,7 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     if batch:
         to = "all points" if snapshot.comparison.run.fit_to == "all" else "the points so far"
         if to != "all points" and is_large(snapshot.setup.n, snapshot.setup.d):
-            to += ", again when a fifth more have come"
+            to += ", refitted once their number has grown by a fifth"
         parts.append(f"{', '.join(batch)} fitted to {to}")
     parts += _drift(snapshot)
     n = len(snapshot.comparison.seeds)

@@ -1,8 +1,8 @@
 """Comparison: one frozen object, and one link, for up to twelve methods on the same data, stream and seeds.
 
 Every method sees exactly the same pairs: a pair is two points for a method that learns from points, and a batch method
-is fitted to the points so far at each checkpoint (or to all points); of many, when a fifth more have come. `bits` is
-the length of a whole code, T · r.
+is fitted to the points so far at each checkpoint (or to all points); if these are many, once there are a fifth
+more. `bits` is the length of a whole code, T · r.
 Every method works on the features it was made for by default, as its spec declares: the data set's feature map, centred
 vectors of unit length, or the vectors as given. All methods wait for as many points as the kernel needs, so that they
 start at the same pair.

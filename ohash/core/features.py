@@ -158,7 +158,7 @@ class FeatureMap:
         rows, seen = _first_distinct(X, points, self.params.warm_up)
         if len(rows) < self.params.warm_up:
             raise ValueError(
-                f"i and j must bring {self.params.warm_up} distinct points (the warm-up, max(m, 100)), got {len(rows)} "
+                f"i and j must name {self.params.warm_up} distinct points (the warm-up, max(m, 100)), got {len(rows)} "
                 f"from {len(points) // 2} pairs; give more pairs"
             )
         self._fit(X, rows)

@@ -70,7 +70,7 @@ def _check_length(X: Array, mapped: mmap.mmap) -> None:
     if mapped.size() < needed:
         raise ValueError(
             f"{_name(X)} must keep its {needed:,} bytes while it is used, and has {mapped.size():,} now; restore it, "
-            "and write a new file beside it instead of over it"
+            "and write a new file next to it instead of over it"
         )
 
 

@@ -32,7 +32,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if "map" in n and math.isfinite(n["map"]):
         clicks, column = now.similar_by in CLICKS, truth_column(now.similar_by)
         remark = (
-            f" (hit@10; pair-AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
+            f" (hit@10; pair AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
         )
         sentence += (
             f": agreement with {truth_of(now)} {_from_to(n, column)}{remark}, "

@@ -53,28 +53,28 @@ class RunParams(Parameters):
         help="The run stops after this many pairs.",
     )  # fmt: skip
     reencode: str = param(
-        "checkpoint", symbol="", title="re-encode", choices=("checkpoint", "every", "never"),
+        "checkpoint", symbol="", title="re-encoding", choices=("checkpoint", "every", "never"),
         help="When the code table is brought up to date: at every checkpoint, every N pairs, or never.",
     )  # fmt: skip
     reencode_every: int = param(
-        1_000, symbol="N", title="re-encode every", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
-        help="With re-encode 'every': pairs between two refreshes of the table.", active_if=("reencode", "every"),
+        1_000, symbol="N", title="re-encoding interval", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
+        help="With re-encoding 'every': pairs between two refreshes of the table.", active_if=("reencode", "every"),
     )  # fmt: skip
     database: str = param(
         "full", symbol="", title="database", choices=("full", "seen"),
         help="full: everything is searchable from the start. seen: only points that a pair has shown.",
     )  # fmt: skip
     fit_to: str = param(
-        "arrived", symbol="", title="batch methods are fitted to", choices=("arrived", "all"),
-        help="What a batch method is fitted to at a checkpoint: the points seen so far (of many, once a "
-        "fifth more have come), or all of them.",
+        "arrived", symbol="", title="training set of batch methods", choices=("arrived", "all"),
+        help="What a batch method is fitted to at a checkpoint: the points seen so far (if these are "
+        "many, only once their number has grown by a fifth), or all of them.",
     )  # fmt: skip
     judged_by: str = param(
-        "validation", symbol="", title="evaluated on", choices=QUERIES,
+        "validation", symbol="", title="evaluation queries", choices=QUERIES,
         help="Which queries the curves are measured on. Tune on validation, report on test.",
     )  # fmt: skip
     judged_at: str = param(
-        "curve", symbol="", title="evaluated at", choices=("curve", "tenths", "ends"),
+        "curve", symbol="", title="evaluations", choices=("curve", "tenths", "ends"),
         help="curve: about sixty checkpoints. tenths: after every tenth. ends: only before the first and after the "
         "last pair. Fewer are faster.",
     )  # fmt: skip

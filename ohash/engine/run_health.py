@@ -49,21 +49,21 @@ MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 ABOVE_FROZEN = 1.0  # times the loss of the model that never learns, beyond the uncertainty of that ratio
 HARDLY_ABOVE = 1.02  # times that loss, which is no matter while the score rises beyond its uncertainty
-SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
+SAME_AS_CHANCE = 0.55  # pair AUC of recent pairs
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
 TIES = 0.2  # mAP between relevant last and relevant first in ties
 MORE_ANCHORS, USUAL_C = 64, 0.1  # what to try where there are few, with a C of at least this
 FEW_BITS, MORE_BITS = 8, 32  # too few codes to tell items apart, and what to try then
-COLLAPSED = "codes have collapsed: many items share one"
+COLLAPSED = "codes have collapsed: many items share one code"
 GAP = {"float64": 1e-9}  # of the certificate; elsewhere 1e-3
 RECOVERED = 1.25  # times the loss per pair before R rose again
 RECENT, BEFORE = 1_000, 3_000  # pairs over which R is taken now, and before its rise, which took up to RECENT pairs
 RANKS_LIKE_CHANCE = "codes rank like chance"
 STALE_MEAN = "the stream has changed, and the mean of its vectors with it: centre them by a mean that forgets"
 CAPPED_UPDATES, KERNEL_VALUE, TIED = "updates capped by C", "mean kernel value", "ties"
-ONE_VECTOR, ONE_VECTOR_SHARE = "items with one vector", 0.1  # share of items, which all get one code
+ONE_VECTOR, ONE_VECTOR_SHARE = "items with the same vector", 0.1  # share of items, which all get the same code
 REPEATED = 0.5  # share of items whose vector another one has, too, which explains ties
-ONE_VECTOR_REASON = "too many items have one vector"
+ONE_VECTOR_REASON = "too many items share one vector"
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _numerics(now: Snapshot) -> list[Finding]:
         same, zero = n["same_vector"], n["zero_vectors"]
         value = f"{percent(same)}{', a zero vector' if 0 < same == zero else ''}"
         ask = "fill in or leave out zero vectors" if same == zero else "does it stand for missing ones?"
-        advice = f"they all get one code, and no setting tells them apart: {ask}"
+        advice = f"they all get the same code, and no setting tells them apart: {ask}"
         signs.append(_finding(ONE_VECTOR, value, same < ONE_VECTOR_SHARE, advice))
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
@@ -194,8 +194,8 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
     follows_labels = now.similar_by not in ("metric", "topk")
     if C is not None and moved >= MIN_UPDATES and "clipped_rate" in now.columns and follows_labels:
         capped = n["clipped_rate"]
-        advice = f"raise C above {C:g}: hardly any step is as long as its pair asks for"
-        larger = float(f"{2 * median_step(now):.1g}")  # with it most steps are taken in full
+        advice = f"raise C above {C:g}: hardly any step reaches its uncapped size"
+        larger = float(f"{2 * median_step(now):.1g}")  # with it most steps are not capped
         remedy = Remedy("C", larger) if larger > C else None
         if sigma_is_wide(now):
             advice = f"σ = {now.params.features.sigma:g} is wide, so all items look alike: set σ to auto"
@@ -234,7 +234,7 @@ def _learning(now: Snapshot, cause: str) -> list[Finding]:
             advice, remedy = f"{advice.partition(':')[0]}: {one_sided(now)}", more_dissimilar(now)
         elif is_mostly_one_vector(now):
             advice = f"{advice.partition(':')[0]}: {ONE_VECTOR_REASON}"
-        signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
+        signs.append(_finding("pair AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
 
 
@@ -308,7 +308,7 @@ def _codes(now: Snapshot, stale_mean: bool) -> list[Finding]:
         advice = f"{2 ** n['bits']:.0f} codes are all that fit: use more bits" if few else COLLAPSED
         repeated = n.get("same_vector", 0.0) >= ONE_VECTOR_SHARE or n.get("repeated_vectors", 0.0) >= REPEATED
         if repeated and not few:
-            advice = f"{COLLAPSED}, since they have one vector"
+            advice = f"{COLLAPSED}, since they share one vector"
         signs.append(_finding(TIED, value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:

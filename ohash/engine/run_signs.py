@@ -100,7 +100,7 @@ def loss_ratio_error(now: Snapshot) -> float:
 
 
 def median_step(now: Snapshot) -> float:
-    """The median of the steps that recent updates asked for, in one digit; 0 without any."""
+    """The median uncapped step of recent updates, in one digit; 0 without any."""
     steps = now.columns.get("ratio_q50", np.empty(0))
     steps = steps[np.isfinite(steps)]
     return float(f"{steps[-1]:.1g}") if len(steps) else 0.0

@@ -125,9 +125,9 @@ def check_pure_encoding(case: Case) -> None:
     if contents(model) != before:
         raise ContractError("encode changes the state of the model; it must only read", "encode")
     if first.tobytes() != model.encode(case.X).tobytes():
-        raise ContractError("encode gives other codes for the same rows the second time", "encode")
+        raise ContractError("encode gives different codes for the same rows the second time", "encode")
     if not np.array_equal(model.encode(case.X[10:20]), first[..., 10:20, :]):
-        raise ContractError("encode gives a row another code when it comes with other rows", "encode")
+        raise ContractError("encode gives a row a different code when other rows come with it", "encode")
 
 
 def check_seed(case: Case) -> None:
@@ -145,17 +145,17 @@ def check_saving(case: Case) -> None:
     back = _save_and_load(case.spec, model)
     if contents(back) != contents(model):
         raise ContractError(
-            "a model saved and loaded has another state: VALUES and ARRAYS must list all of it", "ARRAYS"
+            "a model that was saved and loaded has a different state: VALUES and ARRAYS must list all of it", "ARRAYS"
         )
     if back.encode(case.X).tobytes() != model.encode(case.X).tobytes():
         raise ContractError(
-            f"a model that was saved and loaded gives other codes: {_lost_arrays(model, back)}", "ARRAYS"
+            f"a model that was saved and loaded gives different codes: {_lost_arrays(model, back)}", "ARRAYS"
         )
     names = _lost_arrays(model, back)
     case.learn_part(back, 0, None)
     case.learn_part(model, 0, None)
     if contents(back) != contents(model):
-        raise ContractError(f"a model that was saved and loaded learns on differently: {names}", "ARRAYS")
+        raise ContractError(f"a model that was saved and loaded then learns differently: {names}", "ARRAYS")
 
 
 def check_split_calls(case: Case) -> None:
@@ -258,7 +258,7 @@ CHECKED_WHEN: dict[Callable[[Case], None], str] = {
     check_codes: "when it encodes",
     check_pure_encoding: "when it encodes again",
     check_seed: "when it learns again",
-    check_saving: "when it is saved, loaded, and learns on",
+    check_saving: "when it is saved, loaded, and learns more",
     check_split_calls: "when the stream comes in several calls",
     check_bad_rows: "when it is given bad rows",
     check_half_spaces: "when its hyperplanes are read",

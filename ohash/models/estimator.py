@@ -143,7 +143,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name in params:
             if allowed and name not in allowed:
                 problem = unknown_parameter(self.method, name, list(allowed))
-                raise ValueError(f"{problem}, and those of the estimator method, output, pairs_per_row")
+                raise ValueError(f"{problem}; the estimator itself has method, output and pairs_per_row")
         self._params = self._params | params
         return self
 

@@ -253,7 +253,7 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...], methods:
             if not profile.leaves_out(method, setting, COMMON_R)
         ]
     if data and not cases:
-        raise ValueError(f"figure {figure.key} has nothing to run of {', '.join(methods)}")
+        raise ValueError(f"figure {figure.key} has no experiment with {' or '.join(methods)}")
     sweep = build_sweep(f"paper {figure.key} ({profile.key})", base=base, cases=cases, seeds=profile.seeds)
     return sweep if cases else replace(sweep, cases=())
 

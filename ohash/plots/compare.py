@@ -377,7 +377,7 @@ def name_few(drawn: list[Series], named: Sequence[str]) -> tuple[list[Series], s
     if sum(bool(one.label) for one in drawn) <= MAX_METHODS_IN_CHART + 1:  # and the float vectors
         return drawn, ""
     few = [one if one.label in named else replace(one, label="") for one in drawn]
-    return few, "The most relevant points are named; point at another to see its name. "
+    return few, "The most relevant points are named; point to another to see its name. "
 
 
 def points(name: str, x: Numbers, y: Numbers, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:

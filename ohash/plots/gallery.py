@@ -57,7 +57,7 @@ def mean_note(result: Neighbours, precision: Floats, queries: int | None = None)
         return ""
     start, end = (f"{10 * finite[at]:.1f}" for at in (0, -1))
     every = "all queries" if queries is None else f"all {queries:,} queries"
-    population = "of the only query" if queries == 1 else f"mean over {every}"
+    population = "for the only query" if queries == 1 else f"mean over {every}"
     return f"Relevant among the ten nearest, {population}: {start} at the start, {end} now."
 
 
@@ -71,7 +71,7 @@ def ties_note(result: Neighbours, r: int, T: int = 1) -> str:
     )
     return (
         f"{shown} have exactly the query's code{where}: at 0 of {r} bits nothing tells them apart, and they "
-        "stand in the order of the data."
+        "are listed in the order of the data."
     )
 
 

@@ -29,7 +29,7 @@ TERMS = {
     "H": "How well the present codes h fit the hyperplanes, Eq. (4).",
     "G": "How well the zero-loss codes g fit the hyperplanes, Eq. (5).",
     "ℓ": "The prediction loss: how much better the present codes fit than zero-loss ones, and a margin, Eq. (6).",
-    "τ": "The size of an update: as long as the pair asks for, but never longer than C, Eq. (16).",
+    "τ": "The size of an update: as large as the loss of the pair requires, but never larger than C, Eq. (16).",
 }
 # Symbols in equations, as TeX spells them; T is the transpose there, or a number of pairs.
 TEX = {

@@ -104,8 +104,8 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         "<h2>Data</h2>", _html(data_table(measured, figures)), f"<p>{escape(coverage_text(measured))}</p>",
         "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",
-        _html(methods_table(figures)), "<h2>To repeat</h2>", f"<pre>{escape(_commands(measured))}</pre>",
-        f"<h2>To cite</h2><pre>{escape(TOOL_BIBTEX)}</pre>",
+        _html(methods_table(figures)), "<h2>How to reproduce this</h2>", f"<pre>{escape(_commands(measured))}</pre>",
+        f"<h2>How to cite this</h2><pre>{escape(TOOL_BIBTEX)}</pre>",
         f"<details><summary>BibTeX</summary><pre>{escape(bibtex(measured))}</pre></details>",
         f"<details><summary>The claims in LaTeX</summary><pre>{escape(claims_table(findings).latex())}</pre></details>",
         "</body></html>",
@@ -134,7 +134,7 @@ def _protocol(measured: Measurements) -> str:
         "Every method sees the same stream of pairs, drawn with the same seeds, after the same warm-up, and is judged "
         "on the same queries: chosen on validation queries, reported on test queries. mAP is exact over ties.",
         "Each method works on the features its authors made it for, and that decides. The same comparison with every "
-        "method on OH's RBF map, OH without its kernel, and MMOH at equal total bits, is shown beside it in "
+        "method on OH's RBF map, OH without its kernel, and MMOH at equal total bits, is shown below it in "
         "italics.",
         "A difference of mAP has the wider of a bootstrap interval over queries and the t interval of the seeds' mean; "
         "with fewer than three seeds it is widened by what seeds were seen to change. Several comparisons within one "

@@ -276,8 +276,8 @@ def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
     capped = step.ratio > step.C
     size = Stage(
         "Step size",
-        "C caps the step: it is shorter than this pair asks for." if capped else
-        "The step is as long as this pair asks for, and no longer.",
+        "C caps the step: the loss of this pair requires a larger one." if capped else
+        "The step is as large as the loss of this pair requires: C does not cap it.",
         (
             rf"\lVert x (g - h)^T \rVert_F^2 = {_n(step.norm2)}",
             rf"\tau = \min\left\{{C,\ \frac{{\ell}}{{\lVert x (g - h)^T \rVert_F^2}}\right\}} = "
@@ -329,7 +329,7 @@ def step_size(step: PairStep) -> Chart:
     """Both candidates of Eq. (16) on one axis; the smaller one is the step."""
     capped = step.ratio > step.C
     longest = 1.6 * max(step.C, step.ratio)  # the labels stay left of the buttons of the chart
-    title = f"τ = {step.tau:.3g}: {'C' if capped else 'what the pair asks for'} is the smaller of the two"
+    title = f"τ = {step.tau:.3g}: {'C' if capped else 'the uncapped step'} is the smaller of the two"
     digits = next((n for n in range(3, 7) if f"{step.C:.{n}g}" != f"{step.ratio:.{n}g}"), 7)
     x, y = np.array([0.0, step.tau]), np.array([1.0, 1.0])
     series = Series("τ", x, y, kind="area", role="now", fill=0.3, listed=False)

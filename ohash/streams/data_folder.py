@@ -155,7 +155,7 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
         what = guess_role(source, FOLDER)
         if what != "vectors" and not file.with_suffix(".toml").is_file():
             named = file.relative_to(root).as_posix()
-            use = f"they belong to vectors: name them in a TOML beside those, {what} = {file.name!r}, or with --{what}"
+            use = f"name them in a TOML file next to their vectors, {what} = {file.name!r}, or by --{what}"
             return Entry(key, file.name, file, size, problem=f"{use} {named}", status=f"holds {what}")
         if known := ground_truth_problem(file.name):
             return Entry(key, file.name, file, size, problem=known, status="holds a ground truth")

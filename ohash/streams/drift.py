@@ -49,7 +49,7 @@ class DriftParams(Parameters):
         "none", symbol="", title="drift", choices=KINDS, help="What changes in the world while the model learns.",
     )  # fmt: skip
     drift_at: int = param(
-        10_000, symbol="t₀", title="drift at", lo=1, hi=10**9, slider=(100, 1_000_000), scale="log",
+        10_000, symbol="t₀", title="start of drift", lo=1, hi=10**9, slider=(100, 1_000_000), scale="log",
         help="The pair at which the world changes (or starts to).", active_if=("drift", *KINDS[1:]),
     )  # fmt: skip
     drift_size: float = param(
@@ -140,7 +140,7 @@ class Drift:
         names, labels = np.unique(dataset.labels, return_inverse=True)
         if len(names) < 3:
             raise ValueError(
-                f"drift='redefine' joins classes in twos and needs 3, and {dataset.title} has {len(names)}"
+                f"drift='redefine' merges classes in pairs and needs 3, and {dataset.title} has {len(names)}"
             )
         merged = np.random.default_rng([self.seed, 0xD21F7]).permutation(len(names)) // 2
         return replace(dataset, labels=merged[labels])

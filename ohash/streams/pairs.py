@@ -33,11 +33,12 @@ class StreamParams:
     """How pairs are drawn."""
 
     similar_by: str = param(
-        "auto", symbol="s", title="similar by", choices=NAMES,
+        "auto", symbol="s", title="similarity", choices=NAMES,
         help="What makes two points similar: a shared label, one track, distance, or your own pairs.", eq="Sec. III-A",
     )  # fmt: skip
     similar_share: float = param(
-        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05, alias="natural",
+        -1.0, symbol="P(s=1)", title="share of similar pairs", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05,
+        alias="natural",
         help="Share of similar pairs; natural (-1) = as drawn where that is at least 5 %, else 50 % (clicks and "
         "nearest neighbours: 10 %).",
     )  # fmt: skip
@@ -62,7 +63,7 @@ class StreamParams:
     )  # fmt: skip
     top_k: int = param(
         TOP_K, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
-        help="With similar by 'topk': how many nearest neighbours are similar.",
+        help="With similarity 'topk': how many nearest neighbours are similar.",
         active_if=("similar_by", "auto", "topk"),
     )  # fmt: skip
     later_items: str = param(
@@ -72,7 +73,7 @@ class StreamParams:
         active_if=("similar_by", "auto", "clicks", "pairs"),
     )  # fmt: skip
     train: str = param(
-        "database", symbol="", title="pairs from", choices=("database", "disjoint"),
+        "database", symbol="", title="training items", choices=("database", "disjoint"),
         help="database: train on the items that are searched, as in the paper. disjoint: on others.",
     )  # fmt: skip
 
@@ -231,7 +232,8 @@ class PairStream:
         if self._draws_uniformly or groups is None:
             if not self._draws_uniformly and self.params.similar_share >= 0:
                 raise ValueError(
-                    "order='once' takes a similar share only for labels and tracks; leave similar_share at -1 (natural)"
+                    "order='once' takes a share of similar pairs only for labels and tracks; leave similar_share at -1 "
+                    "(natural)"
                 )
             self.similar_share = self.natural_share
             couples = pool[: len(pool) // 2 * 2].reshape(-1, 2)

@@ -152,7 +152,9 @@ def _why_bold(points: Sequence[Point], best: Collection[int]) -> str:
     if len(groups) < 2:
         return ""
     data = {point.cells[0].params.dataset for point in points}
-    return f" Bold: the best of each supervision{' and data set' if len(data) > 1 else ''}, which compete apart."
+    return (
+        f" Bold: the best of each supervision{' and data set' if len(data) > 1 else ''}, which are ranked separately."
+    )
 
 
 def _progress(sweep: Sweep, points: Sequence[Point]) -> str:

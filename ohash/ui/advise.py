@@ -98,10 +98,10 @@ def _results(session: Session) -> None:
     with_what = "later clicks" if snapshot.source == "clicks" else "labels"
     st.caption(
         f"{snapshot.truth}, nDCG@10: agreement with {with_what}; recall@10: agreement with the distance of the float "
-        "vectors. Rescored: the nearest 100 sorted again by the float vectors. Train, encode: CPU seconds for all "
-        "documents; what learns must encode again when new clicks change it. Query: one query on one thread, scaled to "
-        "all documents, and as a multiple of the scan of floats; then the same in faiss, by its flat index. "
-        + " ".join(engine_notes(snapshot))
+        "vectors. Rescored: the nearest 100 re-sorted by the float vectors. Train, encode: CPU seconds for all "
+        "documents; a method that learns must encode them again when new clicks change it. Query: one query on one "
+        "thread, scaled to all documents, and as a multiple of the scan of floats; then the same in faiss, by its flat "
+        "index. " + " ".join(engine_notes(snapshot))
     )
 
 

@@ -35,7 +35,7 @@ LINE = 14  # millimetres that a third equation takes from it
 READABLE = 0.75  # of the size of strips, whose type is then of 12 pixels
 ON_A_PHONE = 210  # pixels that a chart has there between its margins
 WRONG, STREAM_C = 5, 0.1  # of the streams of the theory: % of wrong answers, and C
-PARTS = ("The update", "Its theory")
+PARTS = ("The update", "The theory")
 
 
 @st.cache_resource(max_entries=8, show_spinner="Preparing the model…")
@@ -176,7 +176,7 @@ def _choose_items(session: Session, viewer: PairViewer) -> None:
         similar = st.radio("They are", kinds, kinds.index(step_link.kind_of(first[2])), horizontal=True, key="own_s")
         s = step_link.KINDS[similar]
         st.button(
-            "Use them",
+            "Use this pair",
             key="own_use",
             on_click=once_per_press(partial(_go, session, session.pair or 0, (i, j, s))),
         )

@@ -65,7 +65,7 @@ def test_results_can_be_taken_home(compared: Any) -> None:
 
 def test_an_encoder_can_be_taken_home(compared: Any) -> None:
     with compared.expect_download() as waiting:
-        compared.get_by_role("button", name="Take this encoder").click()
+        compared.get_by_role("button", name="Download this encoder").click()
     assert {"model.npz", "codes.npy", "index.npz", "encoder.py"} <= set(
         zipfile.ZipFile(waiting.value.path()).namelist()
     )

@@ -430,7 +430,7 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     page.keyboard.press("ArrowLeft")
     page.get_by_text("Stage 1 of").wait_for()
     live.until(lambda: page.evaluate(LOWEST)[0] <= 0 and "present=" in live.query, what="all of it on the screen")
-    page.get_by_role("radio", name="Its theory").click()
+    page.get_by_role("radio", name="The theory").click()
     page.get_by_text(re.compile("Stage 1 of (1|4)$")).wait_for()
     if page.get_by_text("Stage 1 of 1").count() == 0:  # a pair that updates the model has more to tell
         page.get_by_role("button", name="All", exact=True).click()

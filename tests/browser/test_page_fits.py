@@ -260,7 +260,7 @@ def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) ->
     page.locator(".st-key-large_stage").wait_for()
     page.locator(".st-key-pair_update button").click()
     large, seen = page.locator(".st-key-large_stage"), set()
-    for part in ("The update", "Its theory"):
+    for part in ("The update", "The theory"):
         page.get_by_role("radio", name=part).click()
         page.locator(".st-key-stage_again button").click()
         until(lambda: page.get_by_text("Stage 1 of").count() == 1, "the first stage")

@@ -9,7 +9,7 @@ def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.C
     few = ["--seeds", "1", "--pairs", "60"]
     assert main(["drift", "--datasets", "moons", "blobs2d", "--kinds", "redefine", *few]) == 0
     printed = capsys.readouterr().out
-    assert "moons    redefine         skipped: drift='redefine' joins classes in twos and needs 3" in printed
+    assert "moons    redefine         skipped: drift='redefine' merges classes in pairs and needs 3" in printed
     assert "blobs2d  redefine         " in printed and "all runs together" in printed
     assert main(["drift", "--datasets", "moons", "--kinds", "redefine", *few]) == 2
     assert "all were skipped" in capsys.readouterr().err

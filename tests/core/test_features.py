@@ -201,7 +201,7 @@ def test_state_round_trip(options, dtype):
         (lambda: FeatureMap(m=5).fit(np.ones((50, 2))), "m must be at most"),
         (
             lambda: FeatureMap(m=5).fit_stream(points(60), range(30), range(30, 60)),
-            "must bring 100 distinct points (the warm-up, max(m, 100)), got 60",
+            "must name 100 distinct points (the warm-up, max(m, 100)), got 60",
         ),
         (lambda: FeatureMap(m=5).fit_stream(points(), [0, 1], [2]), "i and j must be equally long, got 2 and 1"),
         (lambda: FeatureMap(m=5).fit_stream(points(), [-1], [2]), "i must index rows of X, 0 to 299, got -1"),

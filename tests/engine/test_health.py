@@ -56,7 +56,7 @@ def test_noise_for_labels_is_noticed():
     noise = Dataset.from_arrays(rng.normal(size=(600, 16)).astype(np.float32), labels=rng.integers(0, 4, 600))
     now = finished(noise, dataset=noise)
     hints = advice_on(now)
-    assert "pair-AUC of recent pairs" in hints and "are the labels noisy" in hints["pair-AUC of recent pairs"]
+    assert "pair AUC of recent pairs" in hints and "are the labels noisy" in hints["pair AUC of recent pairs"]
     assert "mAP of a random order" in hints and health(now) == "ill"
 
 
@@ -71,7 +71,7 @@ def of_two_classes(many, few, apart=4.0):
 def test_where_nearly_all_pairs_are_similar_that_is_said_and_nothing_of_noise():
     unbalanced = of_two_classes(394, 6)
     hints = advice_on(finished(unbalanced, dataset=unbalanced, pairs=6_000))
-    assert hints["pair-AUC of recent pairs"].endswith("97 % of the pairs are similar, and few say what to keep apart")
+    assert hints["pair AUC of recent pairs"].endswith("97 % of the pairs are similar, and few say what to keep apart")
     half = advice_on(finished(unbalanced, dataset=unbalanced, pairs=6_000, similar_share=0.5))
     assert any(
         advice.endswith("98 % of the items are relevant to a query: little to tell apart") for advice in half.values()
@@ -138,8 +138,8 @@ def test_nothing_is_said_of_learning_before_there_was_time():
     run.step(200)
     assert health(run.snapshot("running")) == "early"
     assert {finding.title for finding in findings(run.snapshot("running"))} <= {
-        "certificate gap", "C required by the bound", "degenerate pairs", "items with one vector", "mean kernel value",
-        "ties",
+        "certificate gap", "C required by the bound", "degenerate pairs", "items with the same vector",
+        "mean kernel value", "ties",
     }  # fmt: skip
 
 
@@ -210,10 +210,10 @@ def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(val
     filled = Dataset.from_arrays(X, labels=labels)
     now = finished(filled, dataset=filled, r=16, kernel="none")
     hints = advice_on(now)
-    assert hints["items with one vector"].endswith(named)
-    assert hints["ties"].endswith("since they have one vector") and remedies(now) == {}
-    assert hints["mAP of a random order"] == "codes rank like chance: too many items have one vector"
-    (shown,) = (one.value for one in complaints(now) if one.title == "items with one vector")
+    assert hints["items with the same vector"].endswith(named)
+    assert hints["ties"].endswith("since they share one vector") and remedies(now) == {}
+    assert hints["mAP of a random order"] == "codes rank like chance: too many items share one vector"
+    (shown,) = (one.value for one in complaints(now) if one.title == "items with the same vector")
     assert ("zero" in shown) == (value == 0)
 
 
@@ -221,7 +221,7 @@ def test_a_few_items_with_one_vector_are_left_in_peace_and_no_cause_of_ties():
     now = finished("fashion", pairs=300)
     tied = {**now.numbers, "map_low": 0.3, "map_high": 0.8, "same_vector": 0.04, "zero_vectors": 0.04}
     assert advice_on(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one"
-    assert "items with one vector" not in advice_on(replace(now, numbers=tied))
+    assert "items with the same vector" not in advice_on(replace(now, numbers=tied))
 
 
 @pytest.mark.filterwarnings("ignore:the mean kernel value")
@@ -229,8 +229,8 @@ def test_a_kernel_is_not_blamed_where_items_have_one_vector():
     now = finished("digits", pairs=300)
     same = {**now.numbers, "mean_kernel": 0.995, "same_vector": 0.9, "zero_vectors": 0.0}
     wrong = complaints(replace(now, numbers=same))
-    assert [one.title for one in wrong] == ["items with one vector", "mean kernel value"]
-    assert wrong[1].advice == "too many items have one vector" and remedies(replace(now, numbers=same)) == {}
+    assert [one.title for one in wrong] == ["items with the same vector", "mean kernel value"]
+    assert wrong[1].advice == "too many items share one vector" and remedies(replace(now, numbers=same)) == {}
 
 
 @pytest.mark.filterwarnings("ignore:the mean kernel value")
@@ -276,7 +276,7 @@ def test_a_score_that_does_not_rise_names_the_cause_that_another_finding_has():
 
 def test_what_is_known_of_the_noise_is_not_asked():
     hints = advice_on(finished("fashion", noise=0.4, pairs=6_000))
-    assert hints["pair-AUC of recent pairs"].endswith("told apart: 40 % of the answers are wrong")
+    assert hints["pair AUC of recent pairs"].endswith("told apart: 40 % of the answers are wrong")
     assert not any("noisy" in advice for advice in hints.values())
 
 
@@ -430,4 +430,4 @@ def test_one_button_per_setting_and_only_that_of_the_cause():
 
 def test_the_bound_is_a_fact_and_not_a_tick():
     known = {finding.title: finding for finding in findings(finished("digits"))}
-    assert known["C required by the bound"].judged is False and known["pair-AUC of recent pairs"].judged
+    assert known["C required by the bound"].judged is False and known["pair AUC of recent pairs"].judged

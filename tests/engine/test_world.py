@@ -191,7 +191,7 @@ def test_content_must_be_that_of_the_data():
         ({"drift": "redefine", "similar_by": "metric"}, grouped(300, 3), "drift='redefine' needs similar_by='label'"),
         ({"drift": "prior"}, clicks(150, 1500), "drift='prior' needs similar_by='label', got 'clicks'"),
         ({"drift": "prior", "similar_by": "metric"}, Dataset.from_arrays(np.eye(200)), "needs one label per point"),
-        ({"drift": "redefine"}, grouped(300, 2), "joins classes in twos and needs 3"),
+        ({"drift": "redefine"}, grouped(300, 2), "merges classes in pairs and needs 3"),
         (
             {"drift": "redefine"},
             Dataset.from_arrays(np.eye(300, 5), labels=np.eye(300, 3)),

@@ -1,4 +1,4 @@
-"""C = auto: twice the median step that the warm-up pairs ask for, and nothing is learnt from them."""
+"""C = auto: twice the median uncapped step of the warm-up pairs, and nothing is learnt from them."""
 
 import numpy as np
 import pytest

@@ -135,7 +135,7 @@ MORE_MISTAKES = [
         "            self._Wt += self.params.eta",
         "            self._v = 0.9 * self._v + 0.01 * step\n            self._Wt += self._v\n"
         "            self._Wt += self.params.eta",
-        'learns on differently: write ARRAYS = (*PairLearner.ARRAYS, "_v"), and make them in _begin(self, d)',
+        'then learns differently: write ARRAYS = (*PairLearner.ARRAYS, "_v"), and make them in _begin(self, d)',
     ),
 ]
 

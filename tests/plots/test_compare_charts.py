@@ -310,5 +310,5 @@ def test_beyond_eight_methods_each_kind_of_supervision_has_its_chart():
         assert len(chart.series) == len(nine) and all(one.role == "reference" for one in chart.series if not one.label)
     assert "MLH .60" in charts.curves(now, kind="pairs").title and "HCOH" not in charts.curves(now, kind="pairs").title
     points = charts.truths(now)
-    assert 1 < sum(bool(one.label) for one in points.series) < 6 and "point at another" in points.caption
-    assert len(points.series) == len(nine) + 1 and "point at another" not in charts.truths(few).caption
+    assert 1 < sum(bool(one.label) for one in points.series) < 6 and "point to another" in points.caption
+    assert len(points.series) == len(nine) + 1 and "point to another" not in charts.truths(few).caption

@@ -46,5 +46,5 @@ def test_the_mean_of_one_query_is_not_called_a_mean():
         "Relevant among the ten nearest, mean over all 100 queries: 3.5"
     )
     assert mean_note(result, precision, 1) == (
-        "Relevant among the ten nearest, of the only query: 3.5 at the start, 4.0 now."
+        "Relevant among the ten nearest, for the only query: 3.5 at the start, 4.0 now."
     )

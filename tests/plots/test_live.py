@@ -127,7 +127,7 @@ def test_tau_says_how_many_are_capped():
     share = outcome[CLIPPED] / (outcome[CLIPPED] + outcome[UPDATED])
     assert chart.title == f"τ is capped at C = 0.1 in {formats.percent(share)} of the recent updates"
     assert chart.x.scale == "log" and labels(chart) == ["C = 0.1"]
-    full, capped = curve(chart, "taken in full"), curve(chart, "capped at C")
+    full, capped = curve(chart, "not capped"), curve(chart, "capped at C")
     assert full.y.sum() + capped.y.sum() == pytest.approx(100)
     assert capped.y.sum() == pytest.approx(100 * share, abs=0.5)  # C lies on the edge of a bin
     assert (full.x[full.y > 0] < 0.1).all() and (capped.x[capped.y > 0] > 0.1).all()

@@ -68,7 +68,7 @@ def test_steps_are_one_outline_with_a_difference(runs: tuple[Snapshot, Snapshot]
     x, outline = curve(both, "pinned")
     assert outline.sum() == pytest.approx(100, abs=0.5)
     at, difference = curve(both, "share of updates: difference from pinned")
-    mine = curve(both, "taken in full")[1] + curve(both, "capped at C")[1]
+    mine = curve(both, "not capped")[1] + curve(both, "capped at C")[1]
     np.testing.assert_allclose(difference, mine - np.interp(at, x, outline, left=0, right=0))
 
 

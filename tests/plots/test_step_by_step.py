@@ -179,7 +179,7 @@ def test_narrow_cards_stand_below_each_other():
     assert drawn_width(first.narrow_strips) == 424
 
 
-@pytest.mark.parametrize(("C", "words"), [(1e-3, "C is the smaller"), (1e3, "what the pair asks for is the smaller")])
+@pytest.mark.parametrize(("C", "words"), [(1e-3, "C is the smaller"), (1e3, "the uncapped step is the smaller")])
 def test_both_candidates_of_the_step_are_drawn(C, words):
     one = step(C=C)
     chart = step_size(one)

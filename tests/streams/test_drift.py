@@ -120,7 +120,7 @@ def test_what_needs_labels_says_so(kind):
 
 
 def test_two_classes_cannot_be_joined():
-    with pytest.raises(ValueError, match=r"drift='redefine' joins classes in twos and needs 3, and your data has 2"):
+    with pytest.raises(ValueError, match=r"drift='redefine' merges classes in pairs and needs 3, and your data has 2"):
         drift("redefine").labels(grouped(30, 2), 1)
 
 

@@ -238,7 +238,7 @@ def test_what_does_not_go_with_the_vectors_is_told_in_the_list(root: Path, text:
 def test_a_variable_that_is_not_there_is_told(root: Path, name: str) -> None:
     (root / name).write_bytes(FILES[name])
     (root / "a.toml").write_text('variable = "nope"')
-    assert re.search(rf"^{name} .*'nope'.* TOML beside it", problem("folder:a"))
+    assert re.search(rf"^{name} .*'nope'.* TOML file next to it", problem("folder:a"))
 
 
 def test_texts_of_the_toml_stay_in_their_line(root: Path) -> None:

@@ -116,7 +116,7 @@ def test_once_keeps_the_share_where_one_kind_runs_short():
 
 
 def test_once_refuses_a_share_it_cannot_reach():
-    with pytest.raises(ValueError, match="order='once' takes a similar share only for labels and tracks"):
+    with pytest.raises(ValueError, match="order='once' takes a share of similar pairs only for labels and tracks"):
         stream("metric", order="once", similar_share=0.5)
 
 

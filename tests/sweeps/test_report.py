@@ -206,7 +206,7 @@ def test_dots_stand_in_the_order_of_the_score():
     chart = charts.draw(sweep, points, "map", ("dots", ""))
     assert chart.y.names == ("LSH", "ITQ", "MMOH", "OH") and "of each supervision" in chart.caption
     assert pickable(chart).layout.yaxis.ticktext == chart.y.names
-    assert "Bold: the best of each supervision, which compete apart." in to_latex(sweep, points)
+    assert "Bold: the best of each supervision, which are ranked separately." in to_latex(sweep, points)
 
 
 def test_failed_experiments_are_named():

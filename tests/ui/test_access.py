@@ -230,7 +230,7 @@ def test_a_file_that_is_sent_again_and_again_takes_the_room_of_one() -> None:
 
 
 def test_the_upload_page_says_how_much_a_visitor_may_send() -> None:
-    for key, words in (("", "brings all yours above"), (KEY, "can be opened from a shell")):
+    for key, words in (("", "takes your total above"), (KEY, "can be opened from a shell")):
         app = opened(**SMALL, **({"key": key} if key else {})).switch_page("pages/data.py")
         app.query_params["view"] = "own"
         page_text = " ".join(str(one.value) for one in app.run().markdown)

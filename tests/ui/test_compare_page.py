@@ -330,7 +330,7 @@ def test_the_encoder_is_taken_and_trials_are_settings() -> None:
     app.run()
     assert not app.exception
     buttons = {one.label: one for one in app.get("download_button")}
-    assert not buttons["Take this encoder"].proto.disabled and "This comparison as a page (HTML)" in buttons
+    assert not buttons["Download this encoder"].proto.disabled and "This comparison as a page (HTML)" in buttons
     (trials,) = [one.value for one in app.dataframe if "settings" in one.value]
     assert trials["settings"][0] == "the defaults" and any("β = " in text for text in trials["settings"])
     assert "measured in this comparison" in texts(app)

@@ -43,7 +43,7 @@ def test_methods_and_measures_have_their_cards(now: Snapshot) -> None:
     top = headline_html(headline_text(now), now, "running", dark=False)
     carded = re.compile(r'<abbr class="ohash-term"[^>]*aria-description="[^"]+">([^<]+)</abbr>')
     assert carded.findall(top) == ["OH"] and "&lt;b&gt;" in headline_html("on <b>", None, "", dark=False)
-    assert {"mAP", "recall@10", "pair-AUC"} <= set(carded.findall(numbers_html(now)))
+    assert {"mAP", "recall@10", "pair AUC"} <= set(carded.findall(numbers_html(now)))
 
 
 def test_the_page_counts_changes_as_they_are_made_not_as_they_are_kept(now: Snapshot) -> None:
@@ -103,7 +103,7 @@ def test_the_switch_of_the_first_chart_names_the_score_of_clicks(monkeypatch: py
     monkeypatch.setattr(chart_switches.st, "segmented_control", record)
     for dataset in ("debian", "digits"):
         chart_switches.show(Session("one", params=experiment(dataset, "oh")))
-    assert drawn == [["hit@10", "recall@10", "pair-AUC"], ["mAP", "recall@10", "pair-AUC"]]
+    assert drawn == [["hit@10", "recall@10", "pair AUC"], ["mAP", "recall@10", "pair AUC"]]
 
 
 def test_the_pair_auc_says_why_it_has_no_seeds(now: Snapshot) -> None:
@@ -160,7 +160,7 @@ def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
     assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
     assert 'href="http' in page and "dataset=digits" in page
     assert f"σ = auto → {now.numbers['sigma']:.3g}, " in page_facts["parameters"]
-    for words in ("warm-up points = 300", "wrong labels = 0", "unit length = on", "similar share = natural"):
+    for words in ("warm-up points = 300", "wrong labels = 0", "unit length = on", "share of similar pairs = natural"):
         assert words in page_facts["parameters"], "words, and no symbols that only the code has"
 
 

@@ -34,7 +34,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 
 def turn_to_theory(app: AppTest) -> None:
-    next(one for one in app.segmented_control if one.label == "part").set_value("Its theory").run()
+    next(one for one in app.segmented_control if one.label == "part").set_value("The theory").run()
     assert not app.exception
 
 

@@ -75,7 +75,7 @@ class PageHinkleyParams(Parameters):
         help="Values, at the start and after an alarm, that only serve to estimate mean and variance.",
     )  # fmt: skip
     floor: float = param(
-        0.05, symbol="", title="least deviation", lo=0, hi=1, lo_open=True, slider=(0.001, 0.5), scale="log",
+        0.05, symbol="", title="minimum deviation", lo=0, hi=1, lo_open=True, slider=(0.001, 0.5), scale="log",
         help="The standard deviation counts as at least this, or one rare loss would be an alarm.",
     )  # fmt: skip
 

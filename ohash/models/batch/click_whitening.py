@@ -42,8 +42,8 @@ class ClickWhiteningParams(Parameters):
         help="How far C is shrunk towards a multiple of the identity; 1 leaves plain principal components.",
     )  # fmt: skip
     weigh: bool = param(
-        True, symbol="", title="weigh directions",
-        help="Weigh every direction by the share of its variance that is not noise, so that k hardly matters.",
+        True, symbol="", title="weighted directions",
+        help="Weight every direction by the share of its variance that is not noise, so that k hardly matters.",
     )  # fmt: skip
     refresh: float = param(
         0.25, symbol="", title="refresh", lo=0, lo_open=True, hi=10, slider=(0.05, 1), step=0.05,

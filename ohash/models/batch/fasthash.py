@@ -67,7 +67,7 @@ class FastHashParams(Parameters):
         help="Rounds of boosting for one bit; the paper uses 200.",
     )  # fmt: skip
     depth: int = param(
-        4, symbol="", title="depth of a tree", lo=1, hi=16, slider=(1, 8), step=1, help="The paper uses 4.",
+        4, symbol="", title="tree depth", lo=1, hi=16, slider=(1, 8), step=1, help="The paper uses 4.",
     )  # fmt: skip
     seed: int = seed_param("Draws sample, pairs and blocks.")
 

@@ -27,11 +27,11 @@ class KLSHParams(Parameters):
 
     r: int = bits_param()
     similarity: str = param(
-        "rbf", symbol="κ", title="its own kernel", choices=("rbf", "linear"),
+        "rbf", symbol="κ", title="kernel of KLSH", choices=("rbf", "linear"),
         help="The kernel of KLSH itself, applied to the output of the feature map.",
     )  # fmt: skip
     bandwidth: float = param(
-        0.0, symbol="σ", title="its kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05,
+        0.0, symbol="σ", title="kernel width of KLSH", lo=0, hi=1e6, slider=(0, 2), step=0.05,
         help="Width of its RBF kernel; 0 = half the median distance of the sample.",
     )  # fmt: skip
     p: int = param(

@@ -237,7 +237,7 @@ HASHER = HasherSpec(
     "in coordinates where the labelled features are white, the step with the least cost instead of the last, a ridge "
     "of 0.001 of the mean eigenvalue of KᵀK; with a tolerance of 0.1 it takes a fraction of the time.",
     checked=Check(
-        "the authors' optimisation, written again with S as a matrix (variant 'authors', up to the signs of the bits)",
+        "the authors' optimisation, rewritten with S as a matrix (variant 'authors', up to the signs of the bits)",
         "one fit",
         1e-11,
     ),

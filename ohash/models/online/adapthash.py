@@ -169,5 +169,5 @@ HASHER = HasherSpec(
     "method is unstable (worse than random hyperplanes on digits). It is divided by the mean squared length of the "
     "warm-up's vectors, too, which is 1 for the unit vectors the authors use. Only the hinge decides how many bits "
     "move, as published.",
-    checked=Check("the authors' step, written again in plain NumPy", "60 pairs", 1e-11),
+    checked=Check("the authors' step, rewritten in plain NumPy", "60 pairs", 1e-11),
 )

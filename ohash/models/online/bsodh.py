@@ -32,7 +32,7 @@ class BSODHParams(LearnerParams):
         help="W is recomputed after this many points. The paper: 2000.",
     )  # fmt: skip
     past: int = param(
-        2000, symbol="n_e", title="points of the past", lo=1, hi=50_000, slider=(100, 5000), scale="log",
+        2000, symbol="n_e", title="past points", lo=1, hi=50_000, slider=(100, 5000), scale="log",
         help="Codes and labels of the past that are kept, a uniform sample. The paper keeps all.",
     )  # fmt: skip
     similar: float = param(
@@ -154,7 +154,7 @@ HASHER = HasherSpec(
     "steps. The authors' weights for Places205 (η_s = 1, η_d = 0, σ = 0.8, λ = 0.9) are meant for that, and the Paper "
     "page uses them on tracks; on photo patches it stays below its random start even so.",
     checked=Check(
-        "the three steps of the printed objective, written again in plain NumPy, with the whole past",
+        "the three steps of the printed objective, rewritten in plain NumPy, with the whole past",
         "30 chunks",
         1e-12,
     ),

@@ -52,5 +52,5 @@ HASHER = HasherSpec(
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "
     "labels the majority decides each bit, as in HMOH.",
-    checked=Check("the gradient of ½|tanh(Wᵀx) - b|², written again in plain NumPy", "60 points", 1e-13),
+    checked=Check("the gradient of ½|tanh(Wᵀx) - b|², rewritten in plain NumPy", "60 points", 1e-13),
 )

@@ -75,5 +75,5 @@ HASHER = HasherSpec(
     "points: the authors' program divides it by the number of mistakes, which changes no sign. A projection of 0 "
     "counts as +1, as everywhere here (the authors: -1). The constant column of the Hadamard matrix is replaced, and "
     "the book grows with the classes, as in HCOH here.",
-    checked=Check("the authors' perceptrons and their sum, written again in plain NumPy", "60 points", 1e-13),
+    checked=Check("the authors' perceptrons and their sum, rewritten in plain NumPy", "60 points", 1e-13),
 )

@@ -239,5 +239,5 @@ HASHER = HasherSpec(
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "
     "code of the new point is differentiated. Their trigger that holds back table updates is not part of the method "
     "here: the run decides when to re-encode.",
-    checked=Check("the chain rule of the paper's objective, written again in plain NumPy", "60 points", 1e-10),
+    checked=Check("the chain rule of the paper's objective, rewritten in plain NumPy", "60 points", 1e-10),
 )

@@ -86,5 +86,5 @@ HASHER = HasherSpec(
     "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one. "
     "Exponents are capped at 30 against overflow, which vectors of unit length do not reach. Elsewhere this method is "
     "called OSH, a name the seed paper gives to online sketching hashing.",
-    checked=Check("the authors' steps, hinge and boosted, written again in plain NumPy", "60 points", 1e-13),
+    checked=Check("the authors' steps, hinge and boosted, rewritten in plain NumPy", "60 points", 1e-13),
 )

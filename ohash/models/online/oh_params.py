@@ -39,20 +39,20 @@ class OHParams:
         tex=r"h(x) = \operatorname{sign}(W^{T} x) \in \{-1, 1\}^{r}",
     )  # fmt: skip
     alpha: int = param(
-        0, symbol="α", title="similar within", lo=0, hi=8192, slider=(0, 16), step=1,
+        0, symbol="α", title="similar threshold", lo=0, hi=8192, slider=(0, 16), step=1,
         help="A similar pair may differ in this many bits without loss. The paper uses 0.", eq="Eq. (3)",
         tex=r"R = \max(0,\ D_h - \alpha)\quad\text{for } s = 1",
     )  # fmt: skip
     beta: float = param(
-        0.5, symbol="β", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
+        0.5, symbol="β", title="dissimilar threshold", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
         help="A dissimilar pair should differ in at least this share of the bits. 0.4 to 0.6 do about equally well.",
         eq="Eq. (3)", tex=r"R = \max(0,\ \beta r - D_h)\quad\text{for } s = -1",
     )  # fmt: skip
     C: float = param(
         USUAL_C, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log",
         live=True, alias="auto",
-        help="Cap on the step size τ; auto = twice the median step that the warm-up pairs ask for. The "
-        "paper uses 0.1, which suits its kernel features; vectors without one often ask for longer steps.",
+        help="Cap on the step size τ; auto = twice the median uncapped step of the warm-up pairs. The "
+        "paper uses 0.1, which suits its kernel features; vectors without one often need longer steps.",
         eq="Eq. (10)",
         tex=r"W \leftarrow W + \tau\, x (g - h)^{T},\quad \tau = \min\{C,\ \ell / \lVert x (g - h)^{T} \rVert_F^2\}",
     )  # fmt: skip

@@ -30,7 +30,7 @@ class OKHStyleParams(Parameters):
 
     r: int = bits_param()
     ratio: float = param(
-        0.2, symbol="α", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01,
+        0.2, symbol="α", title="dissimilar threshold", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01,
         help="A dissimilar pair should differ in at least this share of the bits.",
     )  # fmt: skip
     C: float = param(

@@ -105,7 +105,7 @@ class PassiveAggressive(LinearLearner):
         self.params = replace(self.params, C=check_C(value))
 
     def choose_C(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> float:
-        """Set C to AUTO_FACTOR times the median step l/norm2 that some pairs ask for, in two digits; nothing is learnt.
+        """Set C to AUTO_FACTOR times the median uncapped step l/norm2 of some pairs, in two digits; nothing is learnt.
 
         Steps are those of the present W, before the cap. C becomes USUAL_C if no pair has a loss.
         """

@@ -47,8 +47,8 @@ class SDOHParams(LearnerParams):
         help="Pairs of different labels have the weight exp(-1 / 2σ²) of those of one label.",
     )  # fmt: skip
     threshold: float = param(
-        1e-2, symbol="", title="least gain", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
-        help="A chunk is left when a step lowers the divergence by no more than this. In the author's programs 1e-3.",
+        1e-2, symbol="", title="minimum gain", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
+        help="The next chunk begins once a step lowers the divergence by less. In the author's programs 1e-3.",
     )  # fmt: skip
     steps: int = param(
         1000, symbol="", title="steps per chunk", lo=1, hi=10_000, slider=(1, 1000), scale="log",
@@ -128,7 +128,7 @@ HASHER = HasherSpec(
     "given, with other steps",
     consumes="chunks",
     differs="Written from the abstract and the program of one of the authors, Shen Chen; the text of the paper was not "
-    "at hand. The program can scale distances of similar and of dissimilar pairs apart; here both scales are 1, as the "
-    "program has them. Chunks are an eighth as long, steps longer, and a chunk is left sooner.",
+    "at hand. The program can scale distances of similar and of dissimilar pairs separately; here both scales are 1, "
+    "as the program has them. Chunks are an eighth as long, steps longer, and a chunk is left sooner.",
     checked=Check("the steps of the author's program, pair by pair", "30 chunks", 1e-11),
 )

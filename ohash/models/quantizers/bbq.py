@@ -22,10 +22,10 @@ class BBQParams(SignParams):
 
     dim_bits: int = param(
         1, symbol="B", title="bits per dimension", lo=1, hi=8, slider=(1, 8), step=1,
-        help="More than 1 refines every sign by further bits, which are stored beside the code.",
+        help="More than 1 refines every sign by further bits, which are stored with the code.",
     )  # fmt: skip
     query_bits: int = param(
-        4, symbol="", title="bits of the query", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
+        4, symbol="", title="query bits", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
         help="The query is rounded to so many bits per dimension; float: it is left as it is.",
     )  # fmt: skip
 

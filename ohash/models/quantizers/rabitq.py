@@ -45,10 +45,10 @@ class RaBitQParams(RotatedParams):
 
     dim_bits: int = param(
         1, symbol="B", title="bits per dimension", lo=1, hi=8, slider=(1, 8), step=1,
-        help="More than 1 refines every sign by further bits, which are stored beside the code of r bits.",
+        help="More than 1 refines every sign by further bits, which are stored with the code of r bits.",
     )  # fmt: skip
     query_bits: int = param(
-        0, symbol="", title="bits of the query", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
+        0, symbol="", title="query bits", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
         help="Round the rotated query to so many bits per dimension, as engines do; float: leave it as it is.",
     )  # fmt: skip
 

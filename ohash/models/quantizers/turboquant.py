@@ -32,7 +32,7 @@ class TurboQuantParams(RotatedParams):
     center: str = centring_param("none")
     dim_bits: int = param(
         1, symbol="B", title="bits per dimension", lo=1, hi=4, slider=(1, 4), step=1,
-        help="Every rotated coordinate has 2^B levels; beyond the first bit they are stored beside the code of r bits.",
+        help="Every rotated coordinate has 2^B levels; beyond the first bit they are stored with the code of r bits.",
     )  # fmt: skip
 
 

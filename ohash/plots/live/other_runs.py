@@ -23,7 +23,7 @@ MAX_POINTS = 200
 ROLE = "pinned"
 # What a chart of the other run contributes: its curves by name. The histogram of steps is joined to one outline.
 CURVES = ("learning", "similar pairs", "dissimilar pairs")
-STEPS = ("taken in full", "capped at C")
+STEPS = ("not capped", "capped at C")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,9 @@ def _stretch(mine: Chart, other: Chart) -> str:
 
 
 def _all_steps(series: dict[str, Series]) -> Series:
-    """The histogram of steps, taken in full or capped."""
-    taken, capped = (series[key] for key in STEPS)
-    return replace(taken, name="share of updates", y=taken.y + capped.y)
+    """The histogram of steps, capped or not."""
+    uncapped, capped = (series[key] for key in STEPS)
+    return replace(uncapped, name="share of updates", y=uncapped.y + capped.y)
 
 
 def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:

@@ -71,7 +71,7 @@ SCORES = {
 
 
 BAND_OF_SEEDS = "The grey band is one standard deviation over the seeds."
-NOT_OVER_SEEDS = "Seeds are compared by the scores of checkpoints, not by the pair-AUC of each one's own recent pairs."
+NOT_OVER_SEEDS = "Seeds are compared by the scores of checkpoints, not by the pair AUC of each one's own recent pairs."
 
 
 def quality(

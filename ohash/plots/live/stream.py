@@ -116,14 +116,14 @@ def loss(
 
 
 def tau(now: Snapshot, *, recent: bool = True) -> Chart:
-    """How large a step each pair asks for, l/norm2, and the cap C through it."""
+    """The uncapped step of each pair, l/norm2, and the cap C through it."""
     counts = now.recent["ratio"] if recent else now.totals["ratio"]
     C = float(getattr(current(now), "C", math.nan))
     lo, hi = decades(C)
     x_axis = Axis("uncapped step, ℓ / ‖x(g−h)ᵀ‖²", "log", lo=lo, hi=hi)
     y_axis = Axis("share of updates", unit="%", lo=0, format="percent")
     if "cum_R" in now.columns and not counts.sum() and now.totals["ratio"].sum():
-        why = f"None of them had a loss. {amount(int(now.totals['ratio'].sum()), 'update')} came before."
+        why = f"None of these pairs had a loss; {amount(int(now.totals['ratio'].sum()), 'update')} came before them."
         return empty_chart(_no_update(now), x_axis, y_axis, why)
     if not counts.sum() or "cum_R" not in now.columns:
         return unavailable_chart(now, "step size τ", x_axis, y_axis)
@@ -135,7 +135,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     centre, y = np.sqrt(edges[:-1] * edges[1:])[rows], (100 * counts / counts.sum())[rows]
     above = centre > C
     curves = (
-        Series("taken in full", centre, np.where(above, 0.0, y), "step", "now", width=theme.THIN, fill=0.45),
+        Series("not capped", centre, np.where(above, 0.0, y), "step", "now", width=theme.THIN, fill=0.45),
         Series("capped at C", centre, np.where(above, y, 0.0), "step", "clipped", width=theme.THIN, fill=0.45),
     )
     bars = float(y[above].sum() / 100)
@@ -160,7 +160,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
 
 
 def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
-    """Quantiles of the steps asked for over the pairs, and C with its live changes."""
+    """Quantiles of the uncapped steps over the pairs, and C with its live changes."""
     x_axis = pairs_axis(now, log=log)
     y_axis = Axis("uncapped step", "log")
     columns = now.columns

@@ -46,7 +46,7 @@ def missing(pairs: bool) -> str:
     if not problem and isinstance(lines := peek_once(_lines, files.folder / "info.txt"), str):
         return lines
     if pairs and not problem and not list(files.folder.glob("m50_*.txt")):
-        return f"put an m50_*.txt beside {files.folder / 'info.txt'}"
+        return f"put an m50_*.txt next to {files.folder / 'info.txt'}"
     return problem or _damage(files)
 
 

@@ -93,7 +93,7 @@ def find_reader(source: Source, variable: str | None = None) -> Reader:
     if variable is not None and not chosen.named:
         raise BadFileError(
             f"{source.name} is {chosen.title}, which holds one matrix and no names, got variable = {variable!r} in the "
-            "TOML beside it; leave that out"
+            "TOML file next to it; leave that out"
         )
     return chosen
 

@@ -79,7 +79,8 @@ def matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, int]:
     """The two extents, or an error that says what to do with the others."""
     if len(shape) != 2:
         way_out = (
-            'labels belong under "Labels" on the page, in --labels, or in a TOML beside the vectors (labels = "...")'
+            'labels belong under "Labels" on the page, in --labels, or in a TOML file next to the vectors '
+            '(labels = "...")'
             if len(shape) == 1
             else "reshape it with X.reshape(len(X), -1)"
         )

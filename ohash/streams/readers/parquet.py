@@ -130,14 +130,14 @@ def _layout(
     if variable is not None:
         if variable not in lists:
             raise BadFileError(
-                f"{source.name} must have a column of lists of numbers {variable!r}, as the TOML beside it says, got "
-                f"{', '.join(lists[:5]) or 'none'}"
+                f"{source.name} must have a column of lists of numbers {variable!r}, as the TOML file next to it says, "
+                f"got {', '.join(lists[:5]) or 'none'}"
             )
         lists = [variable]
     if len(lists) > 1:
         raise BadFileError(
             f"{source.name} must have one column of vectors, got {', '.join(lists[:5])}; "
-            'name one with variable = "..." in a TOML beside the file'
+            'name one with variable = "..." in a TOML file next to it'
         )
     if lists:
         width = _width(source, file, lists[0], rows)

@@ -123,7 +123,9 @@ def choose_features(name: str, shapes: Shapes, variable: str | None = None) -> s
     held = ", ".join(f"{key} {tuple(shape)}" for key, shape in list(shapes.items())[:8]) or "nothing that can be read"
     if variable is not None:
         if variable not in shapes or len(shapes[variable]) != 2:
-            raise BadFileError(f"{name} must hold a matrix {variable!r}, as the TOML beside it says; it holds {held}")
+            raise BadFileError(
+                f"{name} must hold a matrix {variable!r}, as the TOML file next to it says; it holds {held}"
+            )
         return variable
     matrices = [key for key, shape in shapes.items() if len(shape) == 2 and min(shape) > 0]
     for wanted in FEATURE_NAMES:
@@ -134,7 +136,7 @@ def choose_features(name: str, shapes: Shapes, variable: str | None = None) -> s
     matrices = others or matrices
     if len(matrices) != 1:
         way_out = (
-            'name one with variable = "..." in a TOML beside the file, or call it X'
+            'name one with variable = "..." in a TOML file next to it, or call it X'
             if matrices
             else "save the vectors as a matrix (n, d) of real numbers called X"
         )

@@ -111,7 +111,7 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
             live_run.commit(session, runner.comparison.experiment(snapshot.entries[at]))
             st.switch_page("pages/live.py")
-        # It can be taken as soon as its curve has ended; from then on it is not drawn again, because a press on a
+        # It can be downloaded as soon as its curve has ended; from then on it is not drawn again, because a press on a
         # button that the server has just drawn anew is lost.
         if _finished_run(session) is None:
             _draw_while_running(session, "compare_taking", _wait_for_encoder, 2.0)
@@ -144,7 +144,7 @@ def _take(session: Session) -> None:
             return encoder_archive(run)
 
     st.download_button(
-        "Take this encoder", b"" if run is None else keep_download(archive, file, ZIP), icon=":material/download:",
+        "Download this encoder", b"" if run is None else keep_download(archive, file, ZIP), icon=":material/download:",
         key="compare_take", file_name=file, mime=ZIP, on_click="ignore", disabled=run is None,
         help="Model, codes and index, an encoder in plain NumPy, and codes for faiss, pgvector and Milvus, in one zip. "
         + ("Of the first seed." if len(runner.comparison.seeds) > 1 else ""),
@@ -209,8 +209,8 @@ def _draw_results(session: Session) -> None:
             "± after a difference: 95 % interval, the wider of a bootstrap over the queries and the interval of the "
             "seeds' mean; fewer than three seeds have none. ± after a score: spread over seeds. Exact search in its "
             "features: recall@10 of the features a method works on, uncompressed. Float vectors: exact search among "
-            "the vectors themselves, 4 bytes per value; a reference, not an upper bound, as codes may learn what their "
-            "distance does not know."
+            "the vectors themselves, 4 bytes per value; a reference, not an upper bound, as codes may learn what "
+            "that distance does not capture."
         )
     cost = cards.costs_html(snapshot, dark=dark())
     if cost:

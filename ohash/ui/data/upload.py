@@ -185,7 +185,7 @@ def panel(session: Session) -> None:
     larger = f"Files larger than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
     if not access.is_owner():
         most = MAX_UPLOADS_OF_VISITOR_MB
-        larger = f"A file that is larger than {limit} MB, or brings all yours above {most} MB, is refused."
+        larger = f"A file that is larger than {limit} MB, or takes your total above {most} MB, is refused."
     st.markdown(
         "Your data stay in the memory of this server, for this browser only, until it is restarted or newer uploads "
         f"take their place{names}. No file is ever unpickled. {larger}"

@@ -29,7 +29,7 @@ def numbers_html(now: Snapshot) -> str:
         if now.similar_by in CLICKS
         else _score(f"mAP · by {truth_of(now)}, {queries}", now, "map"),
         _score(f"recall@10 · by distance, {queries}", now, "recall_10"),
-        _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
+        _entry("pair AUC · recent pairs", _number(n.get("auc"))),
         _entry("total bits · bytes per item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
         _entry("pairs per CPU second", _speed(now)),
         _entry("trained on the database", _trained_on_database(now)),

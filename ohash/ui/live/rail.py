@@ -26,7 +26,7 @@ from ohash.ui.workarounds.style import unseen_heading
 AUTOMATIC = 0.0  # of C
 CHIPS = "chips_fragment"  # redrawn with β and C
 VISIBLE = ("beta", "C", "r", "T")
-AUTO_C = "twice the median step of the warm-up pairs, so that most steps are not capped at first."
+AUTO_C = "twice the median uncapped step of the warm-up pairs, so that most steps are not capped at first."
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
 # The rest in the order a reader expects, under their headings.
 MORE = {
@@ -80,7 +80,7 @@ def _number_of_models(session: Session) -> None:
         equal = slot("equal_bits", session.equal_bits)
         st.toggle(
             "equal bits", equal.initial, key=equal.key, on_change=on_choice(equal, partial(_keep_bits, session)),
-            help="Change r with T, so that T · r, the storage, stays as it is, or just below: the fair comparison.",
+            help="Change r along with T, so that the storage T · r stays the same or just below: a fair comparison.",
         )  # fmt: skip
 
 

@@ -71,8 +71,8 @@ def _options(row: Parameter, value: Value, options: tuple[str, ...] | None) -> t
 def label_of(row: Parameter) -> str:
     """Symbol and plain name.
 
-    >>> label_of(Parameter("beta", float, 0.5, "β", "dissimilar beyond", ""))
-    'β · dissimilar beyond'
+    >>> label_of(Parameter("beta", float, 0.5, "β", "dissimilar threshold", ""))
+    'β · dissimilar threshold'
     """
     return f"{row.symbol} · {row.title}" if row.symbol else row.title
 

@@ -16,7 +16,7 @@ COLUMNS = {
     "data": st.column_config.TextColumn(width="medium"),
     "changed from default": st.column_config.TextColumn(width="medium"),
     "pairs": COUNT, "bits": COUNT, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDE_SCORE,
-    "recall@10 end": WIDE_SCORE, "pair-AUC": SCORE, "state": st.column_config.TextColumn(width=130),
+    "recall@10 end": WIDE_SCORE, "pair AUC": SCORE, "state": st.column_config.TextColumn(width=130),
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def run_frame(session: Session, lines: list[RunRow], numbers: dict[str, int] | N
             "mAP end": [line.map for line in lines],
             "recall@10 start": [line.recall_start for line in lines],
             "recall@10 end": [line.recall for line in lines],
-            "pair-AUC": [line.auc for line in lines],
+            "pair AUC": [line.auc for line in lines],
             "bits": [line.bits for line in lines],
             "state": [_state(session, line) for line in lines],
         }

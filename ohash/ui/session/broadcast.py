@@ -25,7 +25,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots.live.axes import AxisRanges
 
 PATH = "/ohash-pictures"
-QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}  # of clicks, hit@10 stands in the place of mAP
+QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair AUC": "auc"}  # of clicks, hit@10 stands in the place of mAP
 FASTEST_SECONDS = 0.2  # between two pictures
 ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
 SHARE = 0.3  # of one core for all pictures and answers of a run
@@ -59,7 +59,7 @@ class ChartSwitches:
     def score(self, similar_by: str) -> str:
         """The column that the first chart shows of a run with this truth.
 
-        >>> ChartSwitches().score("label"), ChartSwitches().score("clicks"), ChartSwitches("pair-AUC").score("clicks")
+        >>> ChartSwitches().score("label"), ChartSwitches().score("clicks"), ChartSwitches("pair AUC").score("clicks")
         ('map', 'hit_10', 'auc')
         """
         return truth_column(similar_by) if self.quality == "mAP" else QUALITY[self.quality]

@@ -16,8 +16,8 @@ from streamlit import config, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 PATH = "/_stcore/upload_file/"
-FULL = "This server holds as many uploads as it may; remove some, or try again when others have left."
-SHARE_USED = "Your uploads take as much of this server as they may; remove some, or close other tabs."
+FULL = "This server has no more room for uploads; remove some, or try again when others have left."
+SHARE_USED = "Your uploads have reached their limit on this server; remove some, or close other tabs."
 
 
 class LimitUploads:
