@@ -137,13 +137,13 @@ def _note_lost(row: RunRow, checkpoints: int, notes: Sequence[str]) -> None:
 
 def _restore(store: Store, keys: list[str]) -> int:
     """Bring deleted runs back; without keys, list those that can be."""
-    buried = store.list_trash()
+    trash = store.list_trash()
     if not keys:
-        for row in buried:
+        for row in trash:
             print(f"{row.key[:SHOWN]:{SHOWN}} {row.method[:10]:10} {row.data[:24]:24} {row.changed_settings}")
-        print(f"{len(buried)} deleted run{'s' * (len(buried) != 1)} can be restored: python3 -m ohash runs restore KEY")
+        print(f"{len(trash)} deleted run{'s' * (len(trash) != 1)} can be restored: python3 -m ohash runs restore KEY")
         return 0
-    chosen = [[row.key for row in buried if row.key.startswith(key)] for key in keys]
+    chosen = [[row.key for row in trash if row.key.startswith(key)] for key in keys]
     for key, matching in zip(keys, chosen, strict=True):
         if len(matching) != 1:
             raise ValueError(f"KEY must begin one key of the trash, got {key!r}, which begins {len(matching)} of them")

@@ -53,17 +53,17 @@ def budget(snapshot: ComparisonSnapshot) -> int:
 @lru_cache(maxsize=4)
 def codes_within_budget(snapshot: ComparisonSnapshot) -> tuple[Code, ...]:
     """One code per method, no larger than the budget: the comparison's own, or else the longest other that fits."""
-    most, codes = budget(snapshot), list[Code]()
+    limit, codes = budget(snapshot), list[Code]()
     for at in snapshot.judged:
         if snapshot.entries[at].spec.reference:
             continue
         result = snapshot.results_of(at)[0]
-        if result.bytes <= most:
+        if result.bytes <= limit:
             scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
             each = scores_by_seed(snapshot, at), recalls_by_seed(snapshot, at)
             codes.append(Code(at, result.bits, result.bytes, *scores, *each, snapshot.queries))
             continue
-        fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
+        fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= limit]
         if fitting:
             one = max(fitting, key=lambda length: length.bits)
             first = snapshot.comparison.seeds[0]

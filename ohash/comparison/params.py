@@ -382,8 +382,8 @@ def _parse_entries(text: str, limits: Limits | None, usual: tuple[str, ...], pro
             continue
         bits = dict(entry.values).get("r", 1) * entry.T
         if limits is not None and bits > limits.bits:
-            most = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
-            problems.append(f"{most} for {entry.method}; using its defaults")
+            problem = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
+            problems.append(f"{problem} for {entry.method}; using its defaults")
             entry = Entry(entry.method)
         if entry in entries:
             problems.append(f"method {part[:60]!r} is listed twice; using it once")

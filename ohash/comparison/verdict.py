@@ -170,10 +170,10 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     if random_remark(snapshot, codes_within_budget(snapshot)):
         return Sentence(topic, f"only the distance decides, as no code here is seen to follow {truth_name(snapshot)}.")
     score = snapshot.truth_label
-    most = max(code.truth for code in codes), max(code.recall for code in codes)
-    if min(most) <= 0:
+    best_scores = max(code.truth for code in codes), max(code.recall for code in codes)
+    if min(best_scores) <= 0:
         return None
-    shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
+    shares = {code.entry: (code.truth / best_scores[0], code.recall / best_scores[1]) for code in codes}
     best = _least_lost(codes, shares)
     followed, kept = shares[best.entry]
     in_truth, in_recall = (
@@ -263,9 +263,9 @@ def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
 
 def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:
     """The code whose smaller share is largest; shares within SAME_SHARE are equal, and the sum of both decides."""
-    most = max(min(shares[code.entry]) for code in codes)
+    best_share = max(min(shares[code.entry]) for code in codes)
     return max(
-        (code for code in codes if min(shares[code.entry]) > most - SAME_SHARE),
+        (code for code in codes if min(shares[code.entry]) > best_share - SAME_SHARE),
         key=lambda code: sum(shares[code.entry]),
     )
 
@@ -388,5 +388,5 @@ def _name(snapshot: ComparisonSnapshot, code: Code) -> str:
 
 
 def _size(snapshot: ComparisonSnapshot) -> str:
-    most = budget(snapshot)
-    return f"{most} byte{'s' * (most > 1)} per item"
+    limit = budget(snapshot)
+    return f"{limit} byte{'s' * (limit > 1)} per item"

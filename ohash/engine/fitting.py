@@ -71,9 +71,9 @@ class TrainingSet:
         run, rows = self._run, self.rows
         now = self._Z is None or run.params.run.fit_to == "all"
         if run.uses_similarity_matrix:
-            most = min(MAX_SIMILARITIES, int(getattr(cast(Hasher, run.hasher).params, "labelled", MAX_SIMILARITIES)))
+            limit = min(MAX_SIMILARITIES, int(getattr(cast(Hasher, run.hasher).params, "labelled", MAX_SIMILARITIES)))
             order = np.random.default_rng([run.params.seed, len(rows)]).permutation(len(rows))
-            rows = np.sort(rows[order[:most]])
+            rows = np.sort(rows[order[:limit]])
         Z = run.Z if now else self._Z
         assert Z is not None
         data: Arrays = {"X": np.ascontiguousarray(Z[rows])}

@@ -67,9 +67,9 @@ def iter_exact_neighbours(
         raise ValueError(f"X_query must have the {d} columns of X_db, got shape {queries.shape}")
     own = np.full(len(queries), -1) if query_rows is None else own_rows(query_rows, len(queries), n)
     k = validation.integer("k", k, 1)
-    most = n if query_rows is None else n - 1
-    if k > most:
-        raise ValueError(f"k must be at most {most}, the rows of X_db a query can find, got {k}")
+    limit = n if query_rows is None else n - 1
+    if k > limit:
+        raise ValueError(f"k must be at most {limit}, the rows of X_db a query can find, got {k}")
     fast = FastDistances.for_rows(database.X, database.rows, metric)
     neighbours = np.empty((len(queries), k), np.int64)
     waiting = [np.arange(len(queries))]

@@ -143,24 +143,24 @@ def _more_bits(snapshot: ComparisonSnapshot) -> str:
     if not gains:
         return ""
     means = {name: float(np.nanmean(each)) for name, each in gains.items()}
-    most = max(means, key=lambda name: means[name])
-    if most not in certain or means[most] <= 0:
-        return f"No gain in {score} from more bits is beyond chance: at most {formats.change(means[most])}"
+    best = max(means, key=lambda name: means[name])
+    if best not in certain or means[best] <= 0:
+        return f"No gain in {score} from more bits is beyond chance: at most {formats.change(means[best])}"
     equals = [
         name
         for name in gains
-        if name == most or not is_significant(_first_seed_gap(snapshot, gains[most], gains[name]))
+        if name == best or not is_significant(_first_seed_gap(snapshot, gains[best], gains[name]))
     ]
     if len(equals) == 1:
         return (
-            f"More bits help {most} {'most' if len(gains) > 1 else ''}".rstrip()
-            + f": {score} {formats.change(means[most])}"
+            f"More bits help {best} {'most' if len(gains) > 1 else ''}".rstrip()
+            + f": {score} {formats.change(means[best])}"
         )
     least = min(means[name] for name in equals)
-    gained = " to ".join(dict.fromkeys(formats.change(value) for value in (least, means[most])))
+    gained = " to ".join(dict.fromkeys(formats.change(value) for value in (least, means[best])))
     every = len(equals) == len(gains)
     who = "all methods" if every and len(gains) == len(snapshot.names) else join_names(equals)
-    if means[most] - least <= ALIKE:
+    if means[best] - least <= ALIKE:
         how = " about equally" if every else " most, and about equally"
     else:
         how = " (in no clear order)" if every else " most (in no clear order)"
@@ -244,12 +244,12 @@ def recomputed_bits(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis("bits recomputed", lo=0, format="count")
     if not drawn:
         return empty_chart("No code has been recomputed yet", x, y)
-    most = max(drawn, key=lambda one: float(one.y[-1]))
-    y = Axis("bits recomputed", lo=0, hi=round_up(max(1.0, float(most.y[-1]))), format="count")
-    as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
+    busiest = max(drawn, key=lambda one: float(one.y[-1]))
+    y = Axis("bits recomputed", lo=0, hi=round_up(max(1.0, float(busiest.y[-1]))), format="count")
+    as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * busiest.y[-1]]
     who = join_names(as_many)
-    title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.approximate(float(most.y[-1]))} bits to be recomputed"
-    if most.y[-1] == 0:
+    title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.approximate(float(busiest.y[-1]))} bits to be recomputed"
+    if busiest.y[-1] == 0:
         title = "No method causes any bit to be recomputed"
     return Chart(
         title, x, y, tuple(drawn), _drift_marks(snapshot), fairness(snapshot), f"{title}. One line per method."
@@ -303,8 +303,8 @@ def _x(result: MethodResult, over: str) -> Numbers:
 
 
 def _pairs_axis(snapshot: ComparisonSnapshot) -> Axis:
-    most = max((result.t for result in snapshot.results), default=0)
-    return Axis("pairs", "log", lo=LEFT, hi=round_up(max(100, most), COARSE), format="count")
+    pairs = max((result.t for result in snapshot.results), default=0)
+    return Axis("pairs", "log", lo=LEFT, hi=round_up(max(100, pairs), COARSE), format="count")
 
 
 def _cpu_axis(results: list[MethodResult]) -> Axis:
@@ -333,11 +333,11 @@ def _ranking(snapshot: ComparisonSnapshot, metric: str, only: str = "") -> str:
     """The leader of each kind of supervision, or of one, of codes no larger than the comparison's length."""
     score = SCORES[metric]
     parts = []
-    most = budget(snapshot)
+    limit = budget(snapshot)
     for kind, several in methods_by_supervision(snapshot).items():
         if only and kind != only:
             continue
-        fitting = [at for at in several if snapshot.results_of(at)[0].bytes <= most]
+        fitting = [at for at in several if snapshot.results_of(at)[0].bytes <= limit]
         if not fitting:
             continue
         best = max(fitting, key=lambda at: snapshot.score(at, metric))
@@ -346,7 +346,7 @@ def _ranking(snapshot: ComparisonSnapshot, metric: str, only: str = "") -> str:
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} of every method" if snapshot.judged else f"{score.short} before anything was learnt"
-    return f"Best {score.short} at {amount(most, 'byte')}: {', '.join(ordered)}"
+    return f"Best {score.short} at {amount(limit, 'byte')}: {', '.join(ordered)}"
 
 
 def _share(value: float) -> str:

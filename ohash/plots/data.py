@@ -30,11 +30,11 @@ def class_balance(seen: Overview) -> Chart:
         return Chart(
             "There are no labels, so there are no classes", x, y, caption="No labels.", alt="No class balance."
         )
-    least, most = int(sizes.min()), int(sizes.max())
-    title = f"{len(sizes):,} classes of {most:,} rows each"
-    if least != most:
-        title = f"{len(sizes):,} classes of {least:,} to {most:,} rows"
-        title += f": the largest is {most / max(1, least):.1f} times the smallest" if most >= 1.5 * least else ""
+    least, largest = int(sizes.min()), int(sizes.max())
+    title = f"{len(sizes):,} classes of {largest:,} rows each"
+    if least != largest:
+        title = f"{len(sizes):,} classes of {least:,} to {largest:,} rows"
+        title += f": the largest is {largest / max(1, least):.1f} times the smallest" if largest >= 1.5 * least else ""
     kind: Kind = "bar" if len(sizes) <= NAMED else "hold"
     series = Series("rows", np.arange(len(sizes)), sizes, kind=kind, role="now")
     return Chart(title, x, y, (series,), alt=f"Bar chart of the rows of each class. {title}.")
@@ -48,10 +48,10 @@ def norms(seen: Overview) -> Chart:
     if len(middle) == 1:
         title = f"Every row has norm {formats.number(histogram.median)}: only directions differ"
     else:
-        least, median, most = (
+        least, median, largest = (
             formats.number(value) for value in (histogram.smallest, histogram.median, histogram.largest)
         )
-        title = f"Row norms range from {least} to {most}, with a median of {median}"
+        title = f"Row norms range from {least} to {largest}, with a median of {median}"
     mark = Mark(histogram.median, "median", role="threshold", dash="dotted")
     of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
     series = Series("rows", middle, histogram.counts, kind="bar", role="now")

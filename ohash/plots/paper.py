@@ -195,8 +195,8 @@ def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     name = "tracks" if setting.kind == "tracks" else "classes"
     title = f"{setting.title}: mAP on test queries of new {name}"
     if gains:
-        most = max(gains, key=lambda method: abs(gains[method]))
-        title += f"; their arrival changes {variant_title(most)} most, {formats.change(gains[most])}"
+        most_changed = max(gains, key=lambda method: abs(gains[method]))
+        title += f"; their arrival changes {variant_title(most_changed)} most, {formats.change(gains[most_changed])}"
     note = f" Only queries of {name} that arrive after {BEFORE_NEW:,} pairs."
     return _share_chart(title, figure, curves, note, recorded=recorded)
 

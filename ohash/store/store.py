@@ -81,8 +81,8 @@ class Store:
     def delete(self, keys: Iterable[str]) -> None:
         """Move these runs to the trash, where they stay for a month; `restore` brings them back."""
         keys = list(keys)
-        buried = self.transact(lambda db: trash.move_to_trash(db, keys))
-        self.write(lambda: trash.move_files(buried, self._traces, self._trash))
+        moved = self.transact(lambda db: trash.move_to_trash(db, keys))
+        self.write(lambda: trash.move_files(moved, self._traces, self._trash))
 
     def restore(self, keys: Iterable[str]) -> None:
         """Bring runs back from the trash; keys that are not in it are ignored."""
@@ -189,8 +189,8 @@ class Store:
     def _adopt(self) -> None:
         """Add files that the database misses, left by a process that died or by a damaged database."""
         keys = {key for (key,) in self.rows("SELECT key FROM runs")}
-        buried = {key for (key,) in self.rows("SELECT key FROM trash")} - keys
-        trash.move_files(buried, self._traces, self._trash)  # a process died before it could
+        moved = {key for (key,) in self.rows("SELECT key FROM trash")} - keys
+        trash.move_files(moved, self._traces, self._trash)  # a process died before it could
         if self.rows("SELECT 1 FROM trash WHERE deleted < ? LIMIT 1", time.time() - trash.KEPT_SECONDS):
             for key in self.transact(lambda db: trash.delete_expired(db, time.time())):
                 (self._trash / f"{key}.parquet").unlink(missing_ok=True)

@@ -28,10 +28,10 @@ def move_to_trash(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
 
 def restore_from_trash(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
     """Move these runs back to the list; returns those that were in the trash."""
-    buried = [key for key in keys if db.execute("SELECT 1 FROM trash WHERE key = ?", (key,)).fetchone()]
-    for key in buried:
+    moved = [key for key in keys if db.execute("SELECT 1 FROM trash WHERE key = ?", (key,)).fetchone()]
+    for key in moved:
         _move(db, key, "trash", "runs", COLUMNS, COLUMNS)
-    return buried
+    return moved
 
 
 def delete_expired(db: sqlite3.Connection, now: float) -> list[str]:

@@ -46,8 +46,8 @@ def code_linear(X: Singles) -> tuple[npt.NDArray[np.int8], Singles]:
     """
     if not np.isfinite(X).all():
         raise ValueError(f"X must be finite, got {np.count_nonzero(~np.isfinite(X))} values that are not")
-    most = np.abs(X).max(axis=0)
-    scale: Singles = (np.where(most > 0, most, 1) / 127).astype(np.float32)
+    largest = np.abs(X).max(axis=0)
+    scale: Singles = (np.where(largest > 0, largest, 1) / 127).astype(np.float32)
     return np.round(X / scale).astype(np.int8), scale
 
 

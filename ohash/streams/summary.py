@@ -261,6 +261,6 @@ def repetition(X: Numbers) -> Repetition:
     Repetition(most_frequent=0.0, zero=0.5, repeated=0.0)
     """
     n, rows = max(1, len(X)), _distinct(X.astype(np.float32))
-    most = max(rows.values(), default=0)
+    largest = max(rows.values(), default=0)
     zero = rows[np.zeros(X.shape[1], np.float32).tobytes()]
-    return Repetition(most / n if most > 1 else 0.0, zero / n, (len(X) - len(rows)) / n)
+    return Repetition(largest / n if largest > 1 else 0.0, zero / n, (len(X) - len(rows)) / n)

@@ -37,8 +37,8 @@ def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
     for group in groups.values():
         rivals = [point for point in group if math.isfinite(point.mean(measure))]
         full = [point for point in rivals if point.outcome == "full"]
-        most = max((len(point.numbers) for point in full), default=0)
-        ranked = [point for point in full if len(point.numbers) == most]
+        seeds = max((len(point.numbers) for point in full), default=0)
+        ranked = [point for point in full if len(point.numbers) == seeds]
         sign = -1 if measure in LOWER_IS_BETTER else 1
         if ranked and len(ranked) + len(rivals) - len(full) > 1:
             highest = max(sign * point.mean(measure) for point in ranked)

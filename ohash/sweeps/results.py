@@ -220,8 +220,8 @@ def best_points(sweep: Sweep, store: Store, points: list[Point] | None = None) -
 def best_point(store: Store, points: list[Point]) -> BestPoint | None:
     """The best of the points with the most finished seeds that ran all pairs; None before any is finished."""
     full = [point for point in points if point.outcome == "full"]
-    most = max((len(point.numbers) for point in full), default=0)
-    complete = [point for point in full if len(point.numbers) == most and np.isfinite(point.mean())]
+    seeds = max((len(point.numbers) for point in full), default=0)
+    complete = [point for point in full if len(point.numbers) == seeds and np.isfinite(point.mean())]
     if not complete:
         return None
     best = max(complete, key=lambda point: point.mean())

@@ -279,10 +279,10 @@ def _theory_controls(view: PairView, model: int, number: int, count: int) -> Non
         _choose_streams()
     elif number == 2:
         step, key = view.steps[model], _theorem_C(view, model)
-        most = 1.25 * negative_from(step)
+        largest_C = 1.25 * negative_from(step)
         st.slider(
-            "C of the counter-example", 0.0, most, first_C(step), most / 100, format="%.3g", key=f"view_{key}",
-            width=420,
+            "C of the counter-example", 0.0, largest_C, first_C(step), largest_C / 100, format="%.3g",
+            key=f"view_{key}", width=420,
         )  # fmt: skip
 
 

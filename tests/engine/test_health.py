@@ -220,7 +220,7 @@ def test_items_with_one_vector_are_named_as_the_cause_of_codes_that_collapse(val
 def test_a_few_items_with_one_vector_are_left_in_peace_and_no_cause_of_ties():
     now = finished("fashion", pairs=300)
     tied = {**now.numbers, "map_low": 0.3, "map_high": 0.8, "same_vector": 0.04, "zero_vectors": 0.04}
-    assert advice_on(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one"
+    assert advice_on(replace(now, numbers=tied))["ties"] == "codes have collapsed: many items share one code"
     assert "items with the same vector" not in advice_on(replace(now, numbers=tied))
 
 

@@ -164,8 +164,8 @@ def _faiss_indexes(faiss: ModuleType | None, codes: Codes) -> tuple[Any, Any]:
 def _verdict(lines: list[SearchTimes]) -> None:
     won = [line for line in lines if line.mih < line.scan]
     right = [line for line in lines if line.auto < 1.25 * min(line.scan, line.mih)]
-    most = max(line.scan / line.mih for line in lines)
-    print(f"multi-index hashing is faster in {len(won)} of {len(lines)} cases, at most {most:.3g} x")
+    largest_gain = max(line.scan / line.mih for line in lines)
+    print(f"multi-index hashing is faster in {len(won)} of {len(lines)} cases, at most {largest_gain:.3g} x")
     print(f"auto is within 25 % of the faster one in {len(right)} of {len(lines)} cases")
     if not won:
         print("the scan wins everywhere here")

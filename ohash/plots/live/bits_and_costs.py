@@ -55,8 +55,8 @@ def per_bit(now: Snapshot) -> Chart:
     curve, width = _bars("updates", counts)
     mean = float(counts.mean())
     lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
-    most, least = int(counts.max()), int(counts.min())
-    title = f"The busiest bit was updated {formats.count(most)} times, the least busy {formats.count(least)}"
+    largest, least = int(counts.max()), int(counts.min())
+    title = f"The busiest bit was updated {formats.count(largest)} times, the least busy {formats.count(least)}"
     caption = f"Dashed: the mean, {formats.approximate(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     y_axis = Axis("updates", lo=0, hi=round_up(float(curve.y.max())), format="count")

@@ -52,8 +52,8 @@ def frame_of(chart: Chart, width: int, height: int, size: int, *, heading: int, 
     left, right = round(wide + size + 18), max(16, round(end), round(min(label_width, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    most = 1 if height < LOW else 3  # lanes of labels take from the plot
-    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size, most)
+    limit = 1 if height < LOW else 3  # lanes of labels take from the plot
+    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size, limit)
     lanes = max((one.lane + 1 for one in placed if one.lane is not None), default=0)
     top = heading + (round(LEGEND * size) if legend else 6) + lanes * round(LANE * size)
     bottom = 2 * size + 18
@@ -106,9 +106,9 @@ def axis_option(chart: Chart, which: Literal["x", "y"], frame: Frame, ground: th
         label |= {"formatter": "10{up|{value}}", "rich": {"up": raised}}
         drawn |= {"min": low, "max": high, "interval": math.ceil((high - low) / 6)}
     elif axis.scale == "linear":
-        most = 5 if which == "y" else max(3, min(10, int(frame.inner / 64)))
-        label["customValues"] = tick["customValues"] = layout.ticks(lo, hi, axis, most)
-        drawn["interval"] = layout.tick_step(lo, hi, most, whole=axis.format == "count")
+        limit = 5 if which == "y" else max(3, min(10, int(frame.inner / 64)))
+        label["customValues"] = tick["customValues"] = layout.ticks(lo, hi, axis, limit)
+        drawn["interval"] = layout.tick_step(lo, hi, limit, whole=axis.format == "count")
     else:
         label["showMaxLabel"] = layout.exponent(hi).is_integer()
     return drawn

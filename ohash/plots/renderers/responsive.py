@@ -112,8 +112,8 @@ def _sizes(drawn: Option, title: str, factor: float) -> Option:
 @lru_cache(maxsize=256)
 def wrap(text: str, characters: float) -> list[str]:
     """Lines of so many characters; most pictures repeat the titles of the one before, and most titles fit on a line."""
-    most = max(20, int(characters))
-    return [text] if 0 < len(text) <= most else textwrap.wrap(text, most)
+    limit = max(20, int(characters))
+    return [text] if 0 < len(text) <= limit else textwrap.wrap(text, limit)
 
 
 def _lengths(part: Any, factor: float) -> Any:

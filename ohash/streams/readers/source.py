@@ -128,14 +128,14 @@ class Limits:
         """Refuse what would take too much memory."""
         half = available_memory() // 2
         if size > min(self.decoded, half):
-            most = f"must decode to at most {format_bytes(min(self.decoded, half))}"
-            most = (
-                f"{most} {self.where}"
+            limit = f"must decode to at most {format_bytes(min(self.decoded, half))}"
+            limit = (
+                f"{limit} {self.where}"
                 if self.decoded <= half
-                else f"does not fit in memory: it {most} here, half of it"
+                else f"does not fit in memory: it {limit} here, half of it"
             )
             raise BadFileError(
-                f"{name} {most}, it declares {format_bytes(size)}; save the matrix with np.save(...) and put the .npy "
+                f"{name} {limit}, it declares {format_bytes(size)}; save the matrix with np.save(...) and put the .npy "
                 "in the data folder, where it is memory-mapped"
             )
 

@@ -184,8 +184,8 @@ def panel(session: Session) -> None:
     names = "" if access.is_class() else "; only their names are kept"
     larger = f"Files larger than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
     if not access.is_owner():
-        most = MAX_UPLOADS_OF_VISITOR_MB
-        larger = f"A file that is larger than {limit} MB, or takes your total above {most} MB, is refused."
+        limit_of_visitor = MAX_UPLOADS_OF_VISITOR_MB
+        larger = f"A file that is larger than {limit} MB, or takes your total above {limit_of_visitor} MB, is refused."
     st.markdown(
         "Your data stay in the memory of this server, for this browser only, until it is restarted or newer uploads "
         f"take their place{names}. No file is ever unpickled. {larger}"

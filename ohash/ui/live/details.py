@@ -49,7 +49,7 @@ GOOD_CODES = "The better the codes, the further the blue hill lies to the left o
 LOSS = """**Loss** (third): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
 by the first hash, is what learning has saved."""
 FROZEN = "**Loss** (third): only that of the first hash, as {method} reports none of its own."
-STEP = "**Step size** (fourth): the step each pair would take without a cap. Those to the right of C are cut to C."
+STEP = "**Step size** (fourth): the step each pair would take without a cap. C caps those to its right."
 NO_STEP = "**Step size** (fourth): empty, as {method} reports none."
 CLICK = "**A click** on a curve over the pairs opens Step by step at that pair."
 GALLERY = """**Gallery**: one query and the ten items whose codes differ least from its own; ✓ marks those that are

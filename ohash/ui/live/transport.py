@@ -211,19 +211,19 @@ def dock(session: Session, runner: Runner) -> None:
     names = [key for key in rail.VISIBLE if key in rows]
     if not session.narrow or not names:
         return
-    session.docked = session.docked if session.docked in names else names[0]
+    session.phone_slider = session.phone_slider if session.phone_slider in names else names[0]
     with st.container(key="dock", horizontal=True, vertical_alignment="center"):
         playing, over = is_playing(session, runner), runner.state in OVER
         st.button(
             "Pause" if playing else "Play", icon=":material/pause:" if playing else ":material/play_arrow:",
             type="primary", key="dock_play", on_click=once_per_press(play_pause), args=(session, over),
         )  # fmt: skip
-        chosen = slot("docked", session.docked, names)
+        chosen = slot("docked", session.phone_slider, names)
         st.selectbox(
             "parameter", chosen.options, chosen.index, key=chosen.key, label_visibility="collapsed", width=64,
-            format_func=lambda key: rows[key].symbol, on_change=on_choice(chosen, partial(_set_docked, session)),
+            format_func=lambda key: rows[key].symbol, on_change=on_choice(chosen, partial(_set_phone_slider, session)),
         )  # fmt: skip
-        row = rows[session.docked]
+        row = rows[session.phone_slider]
         control(
             row,
             rail.current_values(session)[row.key],
@@ -233,5 +233,5 @@ def dock(session: Session, runner: Runner) -> None:
         )
 
 
-def _set_docked(session: Session, key: str) -> None:
-    session.docked = key
+def _set_phone_slider(session: Session, key: str) -> None:
+    session.phone_slider = key

@@ -81,7 +81,7 @@ class Feed:
         self._frames = dict([*kept, ((frame.seq, switches), frame)][-MAX_FRAMES:])
 
     @property
-    def soon(self) -> float:
+    def retry_seconds(self) -> float:
         """Seconds until a browser asks again where there is nothing new; a crowded server is asked less often."""
         return max(SOON_SECONDS, self._interval() / 3)
 
@@ -132,7 +132,7 @@ async def send_changes(request: Request) -> Response:
     awaited = int(seen) + 1 if NUMBER.fullmatch(seen) else 0
     body = await run_in_threadpool(feed.changes, int(shown), ChartSwitches.read(request.query_params), awaited)
     if body is None:
-        return Response(status_code=204, headers={SOON: str(round(1000 * feed.soon))})
+        return Response(status_code=204, headers={SOON: str(round(1000 * feed.retry_seconds))})
     headers = {"cache-control": "no-store", "content-encoding": "gzip"}
     return Response(gzip.compress(body, 1), media_type="application/json", headers=headers)
 

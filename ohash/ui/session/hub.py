@@ -182,13 +182,13 @@ class Hub(Generic[W]):
         with self._lock:
             if max(self.active, self._watching) < BUSY:
                 return False
-            lease, best, most = self.lease(session), None, 0
+            lease, best, most_watchers = self.lease(session), None, 0
             for other in reversed(self._leases.values()):
                 runner = other.runner
                 if other is lease or other.topic != topic or runner is None or runner.finished.is_set():
                     continue
                 watchers = len(self._watchers(runner))
-                best, most = (other, watchers) if watchers > most else (best, most)
+                best, most_watchers = (other, watchers) if watchers > most_watchers else (best, most_watchers)
             if best is None:
                 return False
             self._release(lease)
@@ -271,8 +271,8 @@ class Hub(Generic[W]):
         with self._lock:
             place = self.place_in_line(session)
             if place and self._has_too_many(self.lease(session)):
-                most = amount(self.limit_of_visitor, noun)
-                return f"You may run {most} at a time; this one starts when another one ends or its tab is closed."
+                limit = amount(self.limit_of_visitor, noun)
+                return f"You may run {limit} at a time; this one starts when another one ends or its tab is closed."
             runs = f"This server runs {amount(self.limit, noun)} at a time"
             return f"{runs}; yours is number {place} in line and starts automatically." if place else ""
 

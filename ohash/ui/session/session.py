@@ -116,7 +116,7 @@ class Session:
     viewed_dataset: str = ""
     data_part: str = ""  # of the Data page
     narrow: bool = False
-    docked: str = ""  # the parameter whose slider a phone keeps in view
+    phone_slider: str = ""  # the parameter whose slider a phone keeps in view
     reduced_motion: bool = False
     details_tab: str = ""
     comparison: Comparison | None = None

@@ -70,8 +70,8 @@ class LimitUploads:
         sizes = _sizes()
         if sum(sizes.values()) + self._under_way.total() + size > self.max_bytes:
             return FULL
-        hers = sum(kept for session, kept in sizes.items() if self._visitors.get(session) == visitor)
-        return SHARE_USED if visitor and hers + self._under_way[visitor] + size > self.max_bytes_of_visitor else ""
+        used = sum(kept for session, kept in sizes.items() if self._visitors.get(session) == visitor)
+        return SHARE_USED if visitor and used + self._under_way[visitor] + size > self.max_bytes_of_visitor else ""
 
 
 def _forget_who_left() -> None:
