@@ -66,6 +66,7 @@ def test_the_chart_is_drawn_by_every_renderer() -> None:
     *_, now = ohash.run(ohash.experiment("digits", "oh", r=8, pairs=300, m=20))
     chart = space["hit_rate"](now)  # type: ignore[operator]
     assert chart.title.endswith("among ten") and len(chart.table()) > 2
+    assert chart.caption and chart.alt.startswith(chart.title), "as every chart of the Live page must"
     assert option(chart)["series"] and figure(chart).data and to_svg(chart).startswith("<svg")
 
 

@@ -163,7 +163,7 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
     )
     for point in results.points:
         setting = ", ".join(f"{key} = {value}" for key, value in point.at) or results.sweep.name
-        print(f"{setting}: mAP {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}, seeds: {len(point.numbers)}")
+        print(f"{setting}: mAP {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}, seeds {len(point.numbers)}")
     <BLANKLINE>
     """
     contents = dict.fromkeys(cell.params.content for cell in sweep.cells if cell.params.dataset == OWN)
@@ -186,5 +186,5 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
         "for point in results.points:\n"
         '    setting = ", ".join(f"{key} = {value}" for key, value in point.at) or results.sweep.name\n'
         "    print(f\"{setting}: mAP {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}, "
-        'seeds: {len(point.numbers)}")\n'
+        'seeds {len(point.numbers)}")\n'
     )
