@@ -44,12 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--negatives", type=int, default=0, help="dissimilar pairs drawn per similar one, for a stream of clicks (0)"
     )
-    parser.add_argument("--hit-value", type=float, help="what one hit is worth, in core seconds: when does it pay?")
+    parser.add_argument(
+        "--hit-value", type=float, help="worth of one hit in core seconds, to say when re-encoding pays"
+    )
     parser.add_argument("--history", metavar="FILE.csv", help="write the checks as a table")
     parser.add_argument(
         "--page", metavar="FILE.html", help="draw the checks on a page that reloads itself in a browser"
     )
-    parser.add_argument("--seed", type=int, default=0, help="draws negatives and the items of a check (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the negatives and of the items of a check (0)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -97,13 +97,13 @@ class Repetition:
         """Whether both are different runs.
 
         On another machine the sums of float32 round differently. A near-tie between bits that falls the other way sends
-        a run along another way, where it is as good as with another seed.
+        a run down another path, where it is as good as with another seed.
         """
         return abs(self.gap) > ROUNDING
 
     @property
     def beyond_noise(self) -> bool:
-        """Whether they differ by more than another seed may change, so by more than rounding explains."""
+        """Whether they differ by more than a change of seed may, so by more than rounding explains."""
         return abs(self.gap) > few_seeds_margin(1, self.truth)
 
 

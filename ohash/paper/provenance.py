@@ -21,7 +21,7 @@ from ohash.paper.recorded_results import CHANGED, SEVERAL, UNKNOWN, read_recordi
 DIGITS = 12  # of a commit, as `ohash.runtime.environment` has it
 SAME_RUN = ["key", "values"]  # the scores and CPU times of a cell: no two runs have equal ones
 MAX_LISTED = 10  # differing experiments, the largest differences first
-ROUNDING_TEXT = "In float32, rounding on another machine can send a run along another way."
+ROUNDING_TEXT = "In float32, rounding on another machine can send a run down another path."
 COMPUTED = "theory and the search of a million codes are computed here"
 
 
@@ -62,9 +62,9 @@ def sources(measured: Measurements, figures: Sequence[Figure] = tuple(FIGURES.va
     lines, beyond = tuple(map(_difference, differing)), sum(one.beyond_noise for one in differing)
     if beyond:
         which = "and" if beyond == len(differing) else f"{beyond:,} of them"
-        return Sources(f"{text}, {which} by more than another seed may change.", lines, beyond_noise=True)
+        return Sources(f"{text}, {which} by more than a change of seed may.", lines, beyond_noise=True)
     mean = sum(one.gap for one in repeated) / len(repeated)
-    return Sources(f"{text}, none by more than another seed may change. {ROUNDING_TEXT} {_mean_text(mean)}", lines)
+    return Sources(f"{text}, none by more than a change of seed may. {ROUNDING_TEXT} {_mean_text(mean)}", lines)
 
 
 def _mean_text(gap: float) -> str:

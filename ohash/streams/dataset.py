@@ -30,7 +30,7 @@ Metric = Literal["l2", "cosine", "dot"]
 METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
 SIMILARITY_TEXTS = {
     "label": "similar if they share a label",
-    "track": "similar if they are views of one thing",
+    "track": "similar if they are views of one object",
     "metric": "similar if either is among the other's nearest 5 %",
     "topk": "similar if either is among the other's nearest k",
     "pairs": "similar as your pairs say",
@@ -55,7 +55,7 @@ class Dataset:
     """Vectors X (n, d) with optional labels, tracks, pairs, pictures and names. Arrays are never written to.
 
     `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
-    `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
+    `tracks` groups views of one object. `queries` declares how many (validation, test) queries are split off.
     `kernel` is the map of the methods that were made for a kernel, as OH was.
     `natural` is the similarity meant by "auto", such as "topk"; if empty, the first of `similarities`.
     `one_sided`: by distance, only the nearest 5 % of the first point (the query) count, not of either of the two.

@@ -1,4 +1,4 @@
-"""Similar by label (same class, or one shared label) and by track (views of one thing)."""
+"""Similar by label (same class, or one shared label) and by track (views of one object)."""
 
 from dataclasses import dataclass
 
