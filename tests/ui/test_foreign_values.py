@@ -84,6 +84,29 @@ def test_what_a_widget_cannot_read_is_dropped() -> None:
     assert states[ID] == 3
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [(["a"], True), (["b", "a"], True), ([], True), (["c"], False), (["a", "a"], False), (["a", "b", "c"], False)],
+)
+def test_what_a_list_does_not_offer_is_dropped(sent: list[str], kept: bool) -> None:
+    """Streamlit would hand the text to the callback in place of an option."""
+    states = WStates()
+    offered = WidgetMetadata(ID, list, list, "string_array_value", formatted_options=["a", "b"], max_array_length=2)
+    states.set_widget_metadata(offered)
+    state = WidgetState(id=ID)
+    state.string_array_value.data.extend(sent)
+    states.set_widget_from_proto(state)
+    assert (ID in states) is kept
+
+
+@pytest.mark.parametrize(("sent", "kept"), [("a", True), ("0", False), ("", False)])
+def test_what_a_select_box_does_not_offer_is_dropped(sent: str, kept: bool) -> None:
+    states = WStates()
+    states.set_widget_metadata(WidgetMetadata(ID, str, str, "string_value", formatted_options=["a"]))
+    states.set_widget_from_proto(WidgetState(id=ID, string_value=sent))
+    assert (ID in states) is kept
+
+
 @pytest.mark.parametrize("reported", [None, 5, "narrow", [1], {"narrow": 1}])
 def test_a_browser_that_reports_something_else_reports_nothing(
     reported: object, monkeypatch: pytest.MonkeyPatch

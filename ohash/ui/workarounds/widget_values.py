@@ -1,7 +1,8 @@
-"""Values that no page sends: of a type that their widget does not have, of no widget, or none that it can read.
+"""Values that no page sends: of a type that their widget does not have, of no widget, unreadable, or never offered.
 
 Streamlit (1.67) takes from a message whatever it calls the value of a widget, notes its type as that of the widget, and
-fails from then on at every run of that session, each time with a traceback of sixty lines in the log.
+fails from then on at every run of that session, each time with a traceback of sixty lines in the log. Of a choice among
+options it takes any text, which reaches the callback in place of an option.
 """
 
 import json
@@ -53,6 +54,7 @@ def fits(state: WidgetState, widget: "WidgetMetadata[Any] | None") -> bool:
         (is_element_id(state.id) or state.id.startswith(OF_COMPONENT))
         and (got == declared or SAME.get(str(got)) == declared)
         and _can_be_read(state, widget)
+        and _is_offered(state, widget)
     ):
         return True
     LOG.warning("a browser sent a %s that no widget of its page can have: dropped", got)
@@ -72,3 +74,18 @@ def _can_be_read(state: WidgetState, widget: "WidgetMetadata[Any] | None") -> bo
     except Exception:  # whatever a widget fails with, it would fail with it in the middle of a page
         return False
     return True
+
+
+def _is_offered(state: WidgetState, widget: "WidgetMetadata[Any] | None") -> bool:
+    """Whether everything chosen is among the options of the widget, if it has some, each once and not too many."""
+    if widget is None or widget.formatted_options is None:
+        return True
+    kind: str | None = state.WhichOneof("value")
+    if kind == "string_value":
+        return state.string_value in widget.formatted_options
+    if kind != "string_array_value":
+        return True
+    chosen = list(state.string_array_value.data)
+    few = widget.max_array_length is None or len(chosen) <= widget.max_array_length
+    distinct = widget.allow_url_duplicates or len(set(chosen)) == len(chosen)
+    return few and distinct and set(chosen) <= set(widget.formatted_options)
