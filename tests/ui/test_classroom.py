@@ -7,6 +7,7 @@ from ohash.ui.session.classroom import (
     LONGEST_NAME,
     LONGEST_PLACE,
     MAX_ENTRIES,
+    MAX_ENTRIES_OF_VISITOR,
     RELOAD_SECONDS,
     Classroom,
 )
@@ -31,6 +32,15 @@ def test_what_the_board_refuses():
     for number in range(MAX_ENTRIES - 1):
         room.enter(f"v{number}", "v", 0.5, 8, "Digits")
     assert "full" in room.enter("late", "L", 0.9, 8, "Digits")
+
+
+def test_one_visitor_cannot_fill_the_board():
+    room = Classroom()
+    for number in range(MAX_ENTRIES):
+        room.enter("a", "A", 0.5, 8, f"points that she painted, {number}")
+    assert f"{MAX_ENTRIES_OF_VISITOR} entries" in room.enter("a", "A", 0.9, 8, "Digits")
+    assert "on the board" in room.enter("a", "A", 0.9, 8, "points that she painted, 0")
+    assert "on the board" in room.enter("b", "B", 0.5, 8, "Digits")
 
 
 @pytest.mark.parametrize(

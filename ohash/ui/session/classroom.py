@@ -21,7 +21,7 @@ from ohash.ui.workarounds.browser import COOKIE, token_of
 PATH = "/ohash-class"
 HEADER = "x-ohash"
 MAX_BITS = 64
-MAX_ENTRIES = 100
+MAX_ENTRIES, MAX_ENTRIES_OF_VISITOR = 1000, 10  # of any number of data: everybody can paint points
 LONGEST_NAME, LONGEST_PLACE = 24, 8000
 SHOWN = 10
 AWAY_SECONDS = 90.0  # after which nobody follows a page that is silent; a hidden one speaks once per minute
@@ -97,6 +97,8 @@ class Classroom:
             key = visitor, task
             if key not in self._entries and len(self._entries) >= MAX_ENTRIES:
                 return f"The board is full: it has {MAX_ENTRIES} entries."
+            if key not in self._entries and sum(who == visitor for who, _ in self._entries) >= MAX_ENTRIES_OF_VISITOR:
+                return f"You have {MAX_ENTRIES_OF_VISITOR} entries, as many as one visitor may have."
             best = self._entries.get(key)
             if best is not None and best.score >= score:
                 return f"Your earlier entry stays: {best.score:.3f} is at least as good."
