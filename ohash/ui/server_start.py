@@ -3,7 +3,7 @@
 import inspect
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -23,6 +23,7 @@ from ohash.ui.workarounds.upload_limit import LimitUploads
 from ohash.ui.workarounds.widget_values import drop_foreign_values
 from ohash.web.bundle import cards_script
 
+MAX_OPEN_FILES = 10_240  # more than macOS allows is refused
 OF_CLASS = classroom.SCRIPT if access.is_class() else ""
 MIDDLEWARE = [
     Middleware(GuardHosts),
@@ -47,9 +48,26 @@ def check_plugins() -> None:
         sys.exit(f"ohash: {problem}")
 
 
+def allow_open_files() -> None:
+    """Let the server have as many open files as the system allows at once: each visitor takes four of them.
+
+    Of 128 who have left Streamlit keeps three. Programs have 1,024 at first, and 256 on macOS: too few for a class.
+    """
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 (not on Windows)
+
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if most == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        with suppress(OSError, ValueError):  # where the system has yet another limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The server answers once it is warm."""
+    allow_open_files()
     refuse_other_names()
     drop_foreign_values()
     limit_log_lines()

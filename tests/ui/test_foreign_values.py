@@ -162,6 +162,7 @@ def test_forged_values_do_not_fill_the_log() -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "asyncio",
         "python_multipart.multipart",
         "streamlit.runtime.app_session",
         "streamlit.runtime.scriptrunner.script_runner",

@@ -2,6 +2,8 @@
 
 import asyncio
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,21 @@ def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> No
 
     asyncio.run(life())
     assert done == ["few lines", "warm", "recording", "answers"]
+
+
+@pytest.mark.parametrize(("most", "allowed"), [(300, 300), (1_000_000, 10_240)])
+def test_a_server_can_open_as_many_files_as_a_class_needs(most: int, allowed: int) -> None:
+    resource = pytest.importorskip("resource")
+    most = min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    start = (
+        "import asyncio, resource; from ohash.ui import server_start\n"
+        "for name in ('warm_up', 'recording'): setattr(server_start, name, lambda: None)\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (256, {most}))\n"
+        "asyncio.run(server_start.lifespan(None).__aenter__())\n"
+        "print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"({min(allowed, most)}, {most})"
 
 
 def test_streamlit_takes_app_py_for_a_server() -> None:

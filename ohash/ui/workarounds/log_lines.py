@@ -1,7 +1,8 @@
 """How much a visitor can make a server write into its log.
 
 Streamlit and what it stands on write a line, or a traceback, for every message and upload that is damaged, asks for a
-part of a page that is not there, or comes from another session.
+part of a page that is not there, or comes from another session. Where no more files can be opened asyncio writes
+thousands of tracebacks a second, as long as somebody wants to connect.
 """
 
 import logging
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable
 
 LINES_PER_MINUTE = 10
-WRITERS = ("python_multipart", "streamlit", "uvicorn", "websockets")  # with all their modules
+WRITERS = ("asyncio", "python_multipart", "streamlit", "uvicorn", "websockets")  # with all their modules
 
 
 class LimitLines(logging.Filter):
