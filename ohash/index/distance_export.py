@@ -22,11 +22,11 @@ from ohash.runtime.frames import Arrays
 ITEMS_FILE = "items.npz"
 # Per method: the lines that turn queries Q (mapped) and a slice of items into squared distances D.
 DECODED = [
-    'rows = P["low"] + P["step"] * P["codes"][some].astype(np.float32)',
+    'rows = P["low"].astype(float) + P["step"] * P["codes"][some].astype(float)',
     "D = (Q * Q).sum(axis=1)[:, None] - 2 * Q @ rows.T + (rows * rows).sum(axis=1)",
 ]
 FLOATS = [
-    'rows = P["codes"][some]',
+    'rows = P["codes"][some].astype(float)',
     "D = (Q * Q).sum(axis=1)[:, None] - 2 * Q @ rows.T + (rows * rows).sum(axis=1)",
 ]
 TABLES = [

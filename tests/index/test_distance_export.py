@@ -61,6 +61,21 @@ def test_more_bits_per_dimension_in_plain_numpy(tmp_path, key, params):
     np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), distances, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("key", ["float", "int8"])
+@pytest.mark.parametrize("far", [1e3, -1e4])
+def test_plain_numpy_finds_the_nearest_of_vectors_far_from_the_origin(tmp_path, key, far):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(400, 16)) + far).astype(np.float32)
+    queries = (X[:20] + 0.3 * rng.normal(size=(20, 16))).astype(np.float32)
+    model = _fitted(key, X)
+    write_search(model, X, tmp_path)
+    names = {"__file__": str(tmp_path / "search.py")}
+    exec((tmp_path / "search.py").read_text(), names)
+    _, distances = names["search"](queries, 10)
+    expected = model.estimate_distances(queries, model.quantise(X))
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :10], rtol=1e-2, atol=1e-2)
+
+
 def _fitted(key, X, r=32):
     model = registry.hashers()[key].build(registry.hashers()[key].params(r=r))
     if registry.hashers()[key].consumes == "batch":
