@@ -17,6 +17,7 @@ from ohash._version import __version__
 from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.parameters import format_value
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import OWN, ExperimentParams, flat, rows_of, unchecked_experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -30,6 +31,7 @@ from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.runtime.files import write_file
 from ohash.runtime.frames import JsonObject
+from ohash.streams import registry as datasets
 from ohash.table_files import to_csv
 
 Columns = dict[str, npt.NDArray[np.float64]]
@@ -115,12 +117,24 @@ def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
     own = params.dataset == OWN
     if own:
         arguments.append("content=data.fingerprint()")
+    truth = truth_column(_similar_by(params, files))
     return (
         f"{plugin_code([params.method])}import ohash\n\n{own_data_code(params.content, files) if own else ''}"
         f"params = ohash.experiment({', '.join(arguments)})\n"
         f"for now in ohash.run(params{', data' if own else ''}):\n"
-        "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
+        f"    print(f\"{{now.t:>9,}} pairs  {TRUTH_SCORES[truth]} {{now.numbers['{truth}']:.3f}}  recall@10 "
+        "{now.numbers['recall_10']:.3f}\")\n"
     )
+
+
+def _similar_by(params: ExperimentParams, files: Files) -> str:
+    """What decides which pairs are similar, as far as it is known without the data."""
+    if params.stream.similar_by != "auto":
+        return params.stream.similar_by
+    spec = datasets.lookup(params.dataset)
+    if spec is not None:
+        return spec.similar_by
+    return "pairs" if files.pairs else ""
 
 
 def own_data_code(content: str, files: Files) -> str:

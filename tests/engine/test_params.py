@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.core.parameters import parameter_table
-from ohash.engine.export import code_for
+from ohash.engine.export import Files, code_for
 from ohash.engine.params import (
     FIRST_DATASET,
     MAX_CHANGES,
@@ -73,6 +73,19 @@ def test_a_stored_experiment_may_be_of_a_dataset_that_is_gone():
     assert params.dataset == "folder:gone" and params.to_query()["r"] == "32"
     assert params.with_values(r=16).model.r == 16
     assert "experiment('folder:gone', 'oh', " in code_for(params)
+
+
+@pytest.mark.parametrize(("params", "files", "score"), [
+    (experiment("digits"), Files("x.npy"), "mAP"),
+    (experiment("digits", similar_by="topk"), Files("x.npy"), "mAP"),
+    (experiment("debian"), Files("x.npy"), "hit@10"),
+    (experiment("debian", similar_by="metric"), Files("x.npy"), "mAP"),
+    (experiment("own", content="0" * 16), Files("x.npy", pairs="clicks.csv"), "hit@10"),
+    (experiment("own", content="0" * 16), Files("x.npy", labels="y.npy"), "mAP"),
+])  # fmt: skip
+def test_code_prints_the_score_that_its_data_are_judged_by(params, files, score):
+    other = "hit@10" if score == "mAP" else "mAP"
+    assert f" {score} " in code_for(params, files) and other not in code_for(params, files)
 
 
 def test_what_is_in_force_is_where_the_changes_have_led():
