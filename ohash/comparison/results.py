@@ -1,6 +1,6 @@
 """A comparison at one moment, as immutable data: results by method and seed, references, costs, lengths, trials.
 
-`dips` measures what a drift did to each method: how far its mAP fell, and after how many pairs it recovered.
+`dips` measures what a drift did to each method: how far its score fell, and after how many pairs it recovered.
 """
 
 import math
@@ -271,7 +271,7 @@ class ComparisonSnapshot:
 
 @dataclass(frozen=True)
 class Dip:
-    """mAP before the drift, how far it fell, and pairs until 95 % of that level; NaN if it was not reached."""
+    """The truth score before the drift, how far it fell, and pairs until 95 % of that level; NaN if never reached."""
 
     method: str
     before: float
@@ -287,7 +287,8 @@ def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
     edges = snapshot.comparison.drift.boundaries
     rows = []
     for at, name in enumerate(snapshot.names):
-        curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in snapshot.results_of(at)]
+        results, truth = snapshot.results_of(at), snapshot.truth_column
+        curves = [(one.checkpoints["pairs"], one.checkpoints[truth]) for one in results]
         after = [(x, y) for x, y in curves if edges and len(x) and x[-1] >= edges[0]]
         if after:
             per_seed = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]

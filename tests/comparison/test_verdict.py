@@ -17,7 +17,7 @@ from ohash.comparison.sentences import methods_by_supervision
 from ohash.comparison.verdict import leaders_text, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
-from ohash.ui.compare.cards import progress, results_html
+from ohash.ui.compare.cards import dips_html, progress, results_html
 from tests.comparison.snapshots import QUERIES, record, snapshot, with_recalls
 
 
@@ -443,6 +443,17 @@ def test_dips_of_a_drift():
     assert lsh.depth == pytest.approx(0.4)
     assert math.isnan(lsh.recovery)
     assert dips(snapshot({"oh": 0.7})) == []
+
+
+def test_dips_of_clicks_are_those_of_their_score():
+    now = snapshot({"oh": 0.7}, drift="rotate", drift_at=300)
+    pairs, falls, flat = np.array([0.0, 200, 300]), np.array([0.8, 0.8, 0.3]), np.full(3, 0.1)
+    checkpoints = {**now.results[0].checkpoints, "pairs": pairs, "hit_10": falls, "map": flat}
+    clicks = EvaluationSetup(**{**vars(now.setup), "similar_by": "clicks"})
+    one = MethodResult(**{**vars(now.results[0]), "checkpoints": checkpoints})
+    now = ComparisonSnapshot(**{**vars(now), "results": (one,), "setup": clicks})
+    assert dips(now)[0].depth == pytest.approx(0.5)
+    assert "hit@10 before" in dips_html(now) and "mAP" not in dips_html(now)
 
 
 def test_a_method_that_ends_below_its_start_is_remarked_on():

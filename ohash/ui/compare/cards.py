@@ -174,7 +174,8 @@ def dips_html(snapshot: ComparisonSnapshot) -> str:
         f"{_cell('not yet' if math.isnan(one.recovery) else f'{one.recovery:,.0f} pairs')}</tr>"
         for one in drops
     )
-    header = "".join(f'<th scope="col">{text}</th>' for text in ("method", "mAP before", "drop", "back to 95 % after"))
+    titles = "method", f"{snapshot.truth_label} before", "drop", "back to 95 % after"
+    header = "".join(f'<th scope="col">{text}</th>' for text in titles)
     return f'<table class="ohash-compare"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>'
 
 
