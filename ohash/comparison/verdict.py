@@ -174,7 +174,7 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     if min(best_scores) <= 0:
         return None
     shares = {code.entry: (code.truth / best_scores[0], code.recall / best_scores[1]) for code in codes}
-    best = _least_lost(codes, shares)
+    best = _least_lost(codes, shares, snapshot.truth_column)
     followed, kept = shares[best.entry]
     in_truth, in_recall = (
         indistinguishable_by_truth(best, codes, snapshot.truth_column),
@@ -200,7 +200,7 @@ def _best_for_both(snapshot: ComparisonSnapshot) -> Sentence | None:
     text = _with_seeds(text, snapshot)
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
-    online = _least_lost(learners, shares) if learners else None
+    online = _least_lost(learners, shares, snapshot.truth_column) if learners else None
     tied_learners = [snapshot.names[code.entry] for code in (best, *equals) if _learns_online(snapshot, code)]
     if equals and tied_learners:
         parts.append(f"Of these, {join_names(tied_learners)} learn{'s' * (len(tied_learners) == 1)} online")
@@ -261,13 +261,25 @@ def _short_list(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     return join_names(names) if len(names) <= MAX_NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
-def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:
-    """The code whose smaller share is largest; shares within SAME_SHARE are equal, and the sum of both decides."""
+def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]], column: str) -> Code:
+    """The code whose smaller share is largest; shares within SAME_SHARE are equal, and the sum of both decides.
+
+    Unless others cannot be told apart from it by one score and are better by the other: then it is among those.
+    """
     best_share = max(min(shares[code.entry]) for code in codes)
-    return max(
+    best = max(
         (code for code in codes if min(shares[code.entry]) > best_share - SAME_SHARE),
         key=lambda code: sum(shares[code.entry]),
     )
+    better = [code for code in codes if _is_better(code, best, column)]
+    return _least_lost(better, shares, column) if better else best
+
+
+def _is_better(code: Code, other: Code, column: str) -> bool:
+    """Whether a code is significantly better by one score, and not significantly worse by the other."""
+    gaps = truth_gap(code, other, column), recall_gap(code, other)
+    signs = [math.copysign(1, one.difference) if one is not None and one.significant else 0 for one in gaps]
+    return min(signs) >= 0 < max(signs)
 
 
 def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:

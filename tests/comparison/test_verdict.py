@@ -207,6 +207,15 @@ def test_a_code_that_one_score_alone_proves_best_is_called_so_with_that_score():
     assert truths(now).title == title
 
 
+def test_for_both_a_code_that_is_better_by_one_score_and_no_worse_by_the_other_comes_first():
+    now = with_recalls(snapshot({"oh": 0.65, "itq": 0.29, "pq": 0.265}), (0.08, 0.3, 0.41))
+    both = sentences(now)["For both at once"]
+    assert both.startswith("Product quantisation (unsupervised, 64 bits) loses least: 41 % of the best mAP and 100 %")
+    assert "by mAP alone ITQ cannot be told apart from it" in both
+    worse = with_recalls(snapshot({"oh": 0.65, "itq": 0.4, "pq": 0.265}), (0.08, 0.3, 0.41))
+    assert sentences(worse)["For both at once"].startswith("ITQ (unsupervised, 64 bits) loses least: 62 %")
+
+
 def with_lengths(now, gains):
     """Codes of 16 and 256 bits, the longer ones better by these gains."""
     ap = now.record(0).ap
