@@ -62,6 +62,7 @@ from ohash.sweeps.results import (
     halving_text,
     older_version_text,
     place_text,
+    score_title,
     to_csv,
 )
 from ohash.sweeps.saving import load_own_data, save_own_data, with_own_data
@@ -249,11 +250,12 @@ def table(sweep: Sweep, points: list[Point]) -> str:
     """One line per point: mean ± sd over seeds, on validation queries."""
     names = list(sweep.axes) or ["sweep"]
     bits = ["bits"] if bits_differ_from_r(points) else []
-    rows = [[*names, *bits, "seeds", "mAP", "recall@10", *(["halving"] if sweep.halving else []), "CPU s"]]
+    more = ["halving"] if sweep.halving else []
+    rows = [[*names, *bits, "seeds", score_title(points), "recall@10", *more, "CPU s"]]
     for point in points:
         settings = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
-        scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
+        scores = [_mean_sd(point, name) for name in (point.truth, "recall_10")]
         outcome = [OUTCOMES[point.outcome]] if sweep.halving else []
         place = [str(settings.get(name, "–")) for name in names] + [str(point.bits or "–") for _ in bits]
         rows.append([*place, seeds, *scores, *outcome, _seconds(point)])
@@ -275,7 +277,7 @@ def verdict(sweep: Sweep, store: Store) -> str:
 def _best_text(sweep: Sweep, best: BestPoint, points: list[Point]) -> str:
     settings = place_text(sweep, best.point, points)
     group = f" ({best.group})" if best.group else ""
-    return f"best on validation queries{group}: {settings} (mAP {best.validation:.3f}); {best.test_text}"
+    return f"best on validation queries{group}: {settings} ({best.score_title} {best.validation:.3f}); {best.test_text}"
 
 
 @contextmanager

@@ -86,14 +86,15 @@ ROWS_OF_BALANCE = 4096
 
 
 class PartScores(NamedTuple):
-    """What final codes score on one part of the queries; `ap` of a query with nothing relevant is NaN.
+    """What final codes score on one part of the queries; `ap` and `hits` of a query with nothing relevant are NaN.
 
-    `queries` are the rows of the data that `ap` is of.
+    `queries` are the rows of the data that these are of, `hits` whether something relevant is among the ten nearest.
     """
 
     scores: dict[str, float]
     ap: npt.NDArray[np.float64]
     queries: Rows
+    hits: npt.NDArray[np.float64]
 
 
 class Checkpoints:
@@ -231,9 +232,10 @@ class Checkpoints:
         record = scores.pop("record", None)
         if record is None:  # fewer than two items have been seen
             nothing = {**scores, "queries": 0, "queries_without_relevant_items": 0}
-            return PartScores(nothing, np.empty(0), np.empty(0, np.int64))
+            return PartScores(nothing, np.empty(0), np.empty(0, np.int64), np.empty(0))
         counts = {"queries": record.queries, "queries_without_relevant_items": record.excluded}
-        return PartScores({**scores, **counts}, np.asarray(record.ap), judge.queries)
+        hits = np.asarray(record.hits[10])
+        return PartScores({**scores, **counts}, np.asarray(record.ap), judge.queries, hits)
 
     def evaluate_test(self) -> None:
         """Score the final codes on the test queries: once, at the end, for the snapshot of a finished run."""

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from ohash.engine.judge import CLICKS
 from ohash.engine.params import QUERIES, from_json
 from ohash.engine.run import CHUNK, Run
 from ohash.engine.snapshot import to_frame
@@ -23,7 +24,7 @@ def run(values: JsonObject, arrays: Arrays, report: Report | None = None) -> Fra
 
     values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
     final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation",
-    "ap/test"; "queries/test" are the rows of the data that the last is of.
+    "ap/test"; of clicks "hits/test" are hit@10 of the same queries as the last; "queries/test" are their rows.
     """
     begun, cpu = time.perf_counter(), time.process_time()
     with one_blas_thread():
@@ -42,8 +43,10 @@ def run(values: JsonObject, arrays: Arrays, report: Report | None = None) -> Fra
         "fingerprint": current.world.dataset.fingerprint(),
     }
     more["state_bytes"] = sum(array.nbytes for array in current.hasher.state()[1].values())
-    kept = {f"ap/{part}": one.ap for part, one in judged.items()} | {"queries/test": judged["test"].queries}
-    return to_frame(current.snapshot("done"), more, kept)
+    kept = {f"ap/{part}": one.ap for part, one in judged.items()}
+    if current.checkpoints.judge.name in CLICKS:
+        kept["hits/test"] = judged["test"].hits
+    return to_frame(current.snapshot("done"), more, {**kept, "queries/test": judged["test"].queries})
 
 
 def run_with_data(values: JsonObject, data: Frame) -> Frame:

@@ -12,7 +12,7 @@ from ohash.engine.params import OWN, RunParams, experiment, rows_of
 from ohash.models.registry import find
 from ohash.streams import registry as datasets
 from ohash.sweeps.halving import group_of, planned_cells
-from ohash.sweeps.results import METRIC, Point, bits_differ_from_r
+from ohash.sweeps.results import METRIC, Point, bits_differ_from_r, score_title
 from ohash.sweeps.sweep import Sweep
 from ohash.table_files import bibliography, escape_latex
 
@@ -110,14 +110,14 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
     bits = ["bits"] if bits_differ_from_r(candidates) else []
     rows = []
     for point in shown:
-        scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
+        scores = [_mean_sd(point, name) for name in (point.truth, "recall_10")]
         if id(point) in best:
             scores[0] = rf"\textbf{{{scores[0]}}}"
         if not point.numbers:
             scores[0] = "failed"
         place = [_cell(key, dict(point.at).get(key)) for key in keys] + [str(point.bits or "--") for _ in bits]
         rows.append([*place, str(len(point.numbers)), *scores])
-    header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", "mAP", "recall@10"]
+    header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", score_title(candidates), "recall@10"]
     cells = [cell.params for cell in sweep.cells]
     data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
     few = f" The best {len(shown)} of {len(candidates)} points." if len(shown) < len(candidates) else ""

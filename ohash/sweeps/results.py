@@ -15,25 +15,28 @@ import numpy.typing as npt
 
 from ohash import table_files
 from ohash.core.parameters import FrozenSettings
+from ohash.engine.judge import TRUTH_SCORES
 from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, align_queries, difference_over_seeds, seeds_text
 from ohash.repr_html import card_html, curves_html
 from ohash.runtime.frames import JsonObject
 from ohash.store.store import CELL, Store
-from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
+from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary, truth_of
 from ohash.sweeps.sweep import Cell, Sweep
 
-METRIC = "map"
+METRIC = ""  # the truth score of a point
 DONE_CELLS = "SELECT record FROM runs WHERE kind = ? AND state = 'done'"
-SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
+SCORES, COSTS = ("recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
+QUERY_SCORES = {"map": "ap/test", "hit_10": "hits/test"}  # the stored scores of the test queries, by truth score
 
 
 @dataclass(frozen=True)
 class Point:
     """A point of a sweep: its settings, its cells, and the validation numbers of the finished ones.
 
-    With successive halving a setting has one point per round it took part in; only a "full" one ran all pairs.
+    With successive halving a setting has one point per round it took part in; only a "full" one ran all pairs. `truth`
+    is the score it is chosen by: mAP, or hit@10 of clicks.
     """
 
     at: FrozenSettings
@@ -41,6 +44,7 @@ class Point:
     numbers: tuple[dict[str, float], ...]
     failed: int = 0
     outcome: Outcome = "full"
+    truth: str = "map"
 
     @property
     def waiting(self) -> int:
@@ -52,9 +56,14 @@ class Point:
         """Total bits per item, of all models; 0 before a cell is done."""
         return round(self.numbers[0].get("bits", 0)) if self.numbers else 0
 
+    @property
+    def score_title(self) -> str:
+        """What its truth score is called."""
+        return TRUTH_SCORES[self.truth]
+
     def values(self, metric: str) -> npt.NDArray[np.float64]:
         """One value per finished seed."""
-        values = np.array([numbers.get(metric, np.nan) for numbers in self.numbers], np.float64)
+        values = np.array([numbers.get(metric or self.truth, np.nan) for numbers in self.numbers], np.float64)
         return values[np.isfinite(values)]
 
     def mean(self, metric: str = METRIC) -> float:
@@ -83,7 +92,7 @@ def collect_points(sweep: Sweep, store: Store) -> list[Point]:
         stored = [results[cell.key] for cell in cells if cell.key in results]
         numbers = tuple(_numbers(values) for values in stored if values["state"] == "done")
         failed = sum(values["state"] == "error" for values in stored)
-        points.append(Point(at, tuple(cells), numbers, failed, became[at]))
+        points.append(Point(at, tuple(cells), numbers, failed, became[at], truth_of(cells, results)))
     return points
 
 
@@ -117,11 +126,15 @@ def halving_text(sweep: Sweep, store: Store) -> str:
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:
-    """One row per cell, finished or not; an empty field means "not measured". `map_test` is mAP on test queries."""
+    """One row per cell, finished or not; an empty field means "not measured". `map_test` is mAP on test queries.
+
+    For clicks there is hit@10 instead of mAP.
+    """
     results = store.values(cell.key for cell in sweep.cells)
     rounds = open_rounds(sweep, results)
     became = outcomes(sweep, rounds)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
+    truths = {truth_of(cells, results): None for one in rounds for _, cells in one.settings}
     rows = []
     for cell in (cell for one in rounds for cell in one.cells):
         values = results.get(cell.key, {"state": "waiting", "numbers": {}})
@@ -131,7 +144,7 @@ def to_csv(sweep: Sweep, store: Store) -> str:
         row |= {"halving": OUTCOMES[became[cell.at]]} if sweep.halving else {}
         for part in QUERIES:
             scores = values.get(f"scores/{part}", {})
-            row |= {f"{name}_{part}": _finite(scores, name) for name in SCORES}
+            row |= {f"{name}_{part}": _finite(scores, name) for name in (*truths, *SCORES)}
         row |= {name: _finite(numbers, name) for name in COSTS}
         rows.append({**row, "error": values.get("error", "")})
     return table_files.rows_to_csv(rows)
@@ -151,9 +164,10 @@ def _numbers(values: JsonObject) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class BestPoint:
-    """The best point by validation mAP, and its test mAP; `lost_runs` are its runs without curves.
+    """The best point by its truth score on validation queries, and that score on test queries.
 
-    `same_queries`: every seed was judged by the same test queries, as where a data set declares them.
+    `lost_runs` are its runs without curves; `same_queries`: every seed was judged by the same test queries, as where a
+    data set declares them.
     """
 
     point: Point
@@ -184,11 +198,18 @@ class BestPoint:
             return f"its result on the test queries is lost; {self.remedy}"
         spread = f", ± {self.test_sd:.3f} over seeds" if math.isfinite(self.test_sd) else ""
         rest = f"; {self.remedy}" if self.lost_runs else ""
-        return f"on {self.queries_text} mAP {self.test.difference:.3f}, {self.interval_text}{spread}{rest}"
+        return (
+            f"on {self.queries_text} {self.score_title} {self.test.difference:.3f}, {self.interval_text}{spread}{rest}"
+        )
+
+    @property
+    def score_title(self) -> str:
+        """What its score is called."""
+        return self.point.score_title
 
     @property
     def interval_text(self) -> str:
-        """The interval of the test mAP, as far as mAP can go; fewer than three seeds have none."""
+        """The interval of the test score, as far as it can go; fewer than three seeds have none."""
         if self.test is None:
             return ""
         if self.seeds < ENOUGH_SEEDS:
@@ -202,6 +223,12 @@ class BestPoint:
         return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then run the sweep again"
 
 
+def score_title(points: Sequence[Point]) -> str:
+    """What the truth score of these points is called; on labels and clicks there are two."""
+    truths = {point.truth for point in points if point.numbers}
+    return "mAP; hit@10 of clicks" if len(truths) > 1 else TRUTH_SCORES[truths.pop() if truths else "map"]
+
+
 def place_text(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
     """The settings of a point, with its total bits where r does not say them."""
     bits = f", {point.bits} bits" if bits_differ_from_r(points) and point.bits else ""
@@ -209,7 +236,7 @@ def place_text(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
 
 
 def best_points(sweep: Sweep, store: Store, points: list[Point] | None = None) -> list[BestPoint]:
-    """The best point of each data set, truth and supervision, across which mAP is not comparable."""
+    """The best point of each data set, truth and supervision, across which scores are not comparable."""
     groups: dict[str, list[Point]] = {}
     for point in collect_points(sweep, store) if points is None else points:
         groups.setdefault(group_of(point.cells[0].params), []).append(point)
@@ -232,18 +259,20 @@ def best_point(store: Store, points: list[Point]) -> BestPoint | None:
 def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     done = store.done()
     frames = {cell.key: store.frame(cell.key)[1] for cell in point.cells if cell.key in done}
-    lost = tuple(key for key, arrays in frames.items() if "ap/test" not in arrays)
-    judged = [arrays for arrays in frames.values() if "ap/test" in arrays and np.isfinite(arrays["ap/test"]).any()]
+    name = QUERY_SCORES[point.truth]
+    lost = tuple(key for key, arrays in frames.items() if name not in arrays)
+    judged = [arrays for arrays in frames.values() if name in arrays and np.isfinite(arrays[name]).any()]
     if not judged:
         return BestPoint(point, point.mean(), lost_runs=lost)
     # A cell of an earlier version has no "queries/test".
-    aps, shared = align_queries([one["ap/test"] for one in judged], [one.get("queries/test") for one in judged])
-    means = [float(np.nanmean(ap)) for ap in aps]
+    each, shared = align_queries([one[name] for one in judged], [one.get("queries/test") for one in judged])
+    means = [float(np.nanmean(one)) for one in each]
     sd = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
-    queries = int(np.isfinite(np.concatenate(aps)).sum()) // len(aps)
-    test = difference_over_seeds(aps, [np.zeros_like(ap) for ap in aps], same_queries=shared)
-    same = shared and all(np.array_equal(np.isnan(ap), np.isnan(aps[0])) for ap in aps)
-    return BestPoint(point, point.mean(), test, sd, queries, len(aps), same, lost_runs=lost)
+    queries = int(np.isfinite(np.concatenate(each)).sum()) // len(each)
+    nothing = [np.zeros_like(one) for one in each]
+    test = difference_over_seeds(each, nothing, score=point.truth, same_queries=shared)
+    same = shared and all(np.array_equal(np.isnan(one), np.isnan(each[0])) for one in each)
+    return BestPoint(point, point.mean(), test, sd, queries, len(each), same, lost_runs=lost)
 
 
 @dataclass(frozen=True)
@@ -267,7 +296,7 @@ class SweepResults:
         return to_csv(self.sweep, self.store)
 
     def _repr_html_(self) -> str:
-        """Name, progress, the best points, and mAP over the points."""
+        """Name, progress, the best points, and the truth score over the points."""
         points = self.points
         done, total = sum(len(point.numbers) for point in points), count_cells(self.sweep, self.store)
         facts = [f"{done} of {total} cells done"]
@@ -275,8 +304,11 @@ class SweepResults:
         for best in best_points(self.sweep, self.store, points):
             settings = place_text(self.sweep, best.point, points)
             group = f" ({best.group})" if best.group else ""
-            facts.append(f"best{group}: {settings}, validation mAP {best.validation:.3f}; {best.test_text}")
+            facts.append(
+                f"best{group}: {settings}, validation {best.score_title} {best.validation:.3f}; {best.test_text}"
+            )
         means = np.array([point.mean() for point in points], np.float64)
         order = np.arange(len(means), dtype=np.float64)
-        curve = curves_html("mean mAP of each point, in the order of the grid", {"mAP": (order, means)})
+        title = score_title(points)
+        curve = curves_html(f"mean {title} of each point, in the order of the grid", {title: (order, means)})
         return card_html(f"Sweep {self.sweep.name}", facts, curve)

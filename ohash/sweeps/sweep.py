@@ -163,7 +163,8 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
     )
     for point in results.points:
         setting = ", ".join(f"{key} = {value}" for key, value in point.at) or results.sweep.name
-        print(f"{setting}: mAP {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}, seeds {len(point.numbers)}")
+        scores = f"{point.score_title} {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}"
+        print(f"{setting}: {scores}, seeds {len(point.numbers)}")
     <BLANKLINE>
     """
     contents = dict.fromkeys(cell.params.content for cell in sweep.cells if cell.params.dataset == OWN)
@@ -185,6 +186,6 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
         f"results = ohash.sweep(\n{''.join(lines)}{'    data=data,' + chr(10) if contents else ''})\n"
         "for point in results.points:\n"
         '    setting = ", ".join(f"{key} = {value}" for key, value in point.at) or results.sweep.name\n'
-        "    print(f\"{setting}: mAP {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}, "
-        'seeds {len(point.numbers)}")\n'
+        "    scores = f\"{point.score_title} {point.mean():.3f}, recall@10 {point.mean('recall_10'):.3f}\"\n"
+        '    print(f"{setting}: {scores}, seeds {len(point.numbers)}")\n'
     )

@@ -87,7 +87,7 @@ def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database)
         recall = np.mean([np.isin(a, b).mean() for a, b in zip(exact, near, strict=True)])
         assert result["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
     assert result["recall_10"] > 0.3, "an estimate that finds nothing is none"
-    scores, ap, _ = run.checkpoints.evaluate_on("test")
+    scores, ap, *_ = run.checkpoints.evaluate_on("test")
     assert 0 < scores["map"] <= 1 and len(ap) == scores["queries"] + scores["queries_without_relevant_items"]
 
 

@@ -393,7 +393,7 @@ def _finished(params: ExperimentParams) -> Run:
 
 
 def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
-    scores, ap, _ = run.checkpoints.evaluate_on("test")
+    scores, ap, *_ = run.checkpoints.evaluate_on("test")
     charts = {name: draw(now) for name, draw in live_charts.CHARTS.items() if not name.startswith(TIMES)}
     drawn, words = _charts(charts.values())
     summary = export.summary(now)

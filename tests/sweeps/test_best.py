@@ -1,15 +1,19 @@
 """The best of a sweep: chosen on validation queries, reported once on test queries."""
 
+import csv
 from dataclasses import replace
 
 import numpy as np
 
+from ohash.cli.sweep import table
 from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.report import to_latex
 from ohash.sweeps.results import BestPoint, SweepResults, best_points, collect_points
 from ohash.sweeps.saving import save_own_data, with_own_data
 from ohash.sweeps.specification import build_sweep
+from ohash.sweeps.sweep import code_for
 from tests.engine.runs import own_data
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
@@ -24,6 +28,23 @@ def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     assert best.test == difference_over_seeds(each, [0 * one for one in each])
     assert best.test.low <= paired_bootstrap(ap, 0 * ap).low < best.test.difference < best.test.high
     assert best_points(tiny_sweep(seeds=[77]), store) == []
+
+
+def test_the_best_on_clicks_is_chosen_and_reported_by_hit_at_10(store):
+    chosen = build_sweep(base={"dataset": "debian", "pairs": 100, "m": 20}, grid={"r": [8, 32]}, seeds=1)
+    SweepExecution(chosen, store, InlineExecutor()).run()
+    results = SweepResults(chosen, store)
+    (best,) = results.best()
+    hits = [store.values([cell.key])[cell.key]["scores/validation"]["hit_10"] for cell in chosen.cells]
+    assert best.validation == max(hits)
+    (cell,) = best.point.cells
+    values, arrays = store.frame(cell.key)
+    assert best.test.difference == np.nanmean(arrays["hits/test"]) == values["scores/test"]["hit_10"]
+    rows = list(csv.DictReader(results.to_csv().splitlines()))
+    assert [float(row["hit_10_validation"]) for row in rows] == hits and "map_test" not in rows[0]
+    for text in (best.test_text, table(chosen, results.points), to_latex(chosen, results.points)):
+        assert "hit@10" in text and "mAP" not in text
+    assert results.points[0].score_title == "hit@10" and "mAP" not in code_for(chosen)
 
 
 def test_the_test_queries_are_asked_once_when_every_cell_has_ended(store):

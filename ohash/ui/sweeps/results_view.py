@@ -20,7 +20,7 @@ from ohash.plots.theme import SIZE
 from ohash.store.store import Store
 from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
-from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r
+from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r, score_title
 from ohash.sweeps.saving import load_own_dataset
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
@@ -142,14 +142,14 @@ def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, 
 
 def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point]) -> None:
     """The points as numbers; a row can be opened, too."""
-    names = list(sweep.axes)
+    names, score = list(sweep.axes), score_title(results)
     shown = pd.DataFrame(
         {
             **{symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
             **({"bits": [p.bits for p in results]} if bits_differ_from_r(results) else {}),
             "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
             **({"halving": [OUTCOMES[p.outcome] for p in results]} if sweep.halving else {}),
-            "mAP": [p.mean() for p in results],
+            score: [p.mean() for p in results],
             "± SD": [p.sd() for p in results],
             "recall@10": [p.mean("recall_10") for p in results],
             "CPU (s)": [p.mean("cpu_learn") for p in results],
@@ -160,7 +160,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
     with st.expander("Table of points", expanded=False):
         picked = st.dataframe(
             shown, hide_index=True, key="sweep_table", on_select="rerun", selection_mode="single-row",
-            column_config={"mAP": number, "± SD": number, "recall@10": number}, alt="The points of the sweep",
+            column_config={score: number, "± SD": number, "recall@10": number}, alt="The points of the sweep",
         )["selection"]["rows"]  # fmt: skip
         one = results[picked[0]] if picked else None
         if st.button(
@@ -176,12 +176,13 @@ def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None
         for one in best:
             _show_one(sweep, one, results)
         return
+    score = score_title([one.point for one in best])
     shown = pd.DataFrame(
         {
             "among": [one.group for one in best],
             "best on validation queries": [_place(sweep, one, results) for one in best],
-            "mAP, validation": [one.validation for one in best],
-            "mAP, test": [one.test.difference if one.test else math.nan for one in best],
+            f"{score}, validation": [one.validation for one in best],
+            f"{score}, test": [one.test.difference if one.test else math.nan for one in best],
             "95 % interval": [one.interval_text.removeprefix("95 % interval ") for one in best],
             "reported on": [one.queries_text if one.test and not one.lost_runs else one.test_text for one in best],
         }
@@ -189,8 +190,9 @@ def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None
     number = st.column_config.NumberColumn(format="%.3f")
     st.markdown("**The best point of each group, chosen on the validation queries, reported on the test queries**")
     st.dataframe(
-        shown, hide_index=True, key="sweep_bests", column_config={"mAP, validation": number, "mAP, test": number},
-        alt="The best points by mAP on the validation queries, with their mAP on the test queries",
+        shown, hide_index=True, key="sweep_bests",
+        column_config={f"{score}, validation": number, f"{score}, test": number},
+        alt=f"The best points by {score} on the validation queries, with the same score on the test queries",
     )  # fmt: skip
     st.caption(INTERVAL)
 
@@ -202,8 +204,8 @@ def _place(sweep: Sweep, best: BestPoint, results: list[Point]) -> str:
 def _show_one(sweep: Sweep, best: BestPoint, results: list[Point]) -> None:
     among = f" among {best.group}" if best.group else ""
     st.markdown(
-        f"Best on the validation queries{among}: **{_place(sweep, best, results)}**, mAP {best.validation:.3f}; "
-        f"{best.test_text}.",
+        f"Best on the validation queries{among}: **{_place(sweep, best, results)}**, "
+        f"{best.score_title} {best.validation:.3f}; {best.test_text}.",
         help=INTERVAL,
     )
 
