@@ -119,3 +119,13 @@ def test_float_vectors_rank_by_exact_distance_wherever_the_origin_is(offset):
     expected = [[((q - x) ** 2).sum() for x in rows.astype(float)] for q in rows[:5].astype(float)]
     np.testing.assert_allclose(squares, expected, rtol=1e-3, atol=1e-3)
     assert model.r == 640 and np.array_equal(model.decode(model.encode(rows)), rows)
+
+
+@faiss
+@pytest.mark.parametrize("offset", [1000, 10_000])
+def test_pq_ranks_by_the_distance_to_its_codes_far_from_the_origin(offset):
+    rows = X + np.float32(offset)
+    model = build("pq", r=40).fit(rows, None)
+    decoded = model.decode(model.encode(rows)).astype(float)
+    expected = np.square(rows[:5, None].astype(float) - decoded).sum(axis=2)
+    np.testing.assert_allclose(model.estimate_distances(rows[:5], model.quantise(rows)), expected, rtol=1e-3, atol=1e-3)

@@ -115,7 +115,10 @@ class PQ(Reconstruction):
         parts = self._place(rows, M * dsub).reshape(len(rows), M, dsub)
         tables = np.zeros((len(rows), M, 256), np.float32)
         for part in range(M):
-            tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
+            # far from the origin, squares in float32 cancel
+            tables[:, part, :ksub] = distances(
+                parts[:, part].astype(np.float64), self.centroids[part].astype(np.float64), "l2"
+            )
         squares = np.empty((len(rows), len(stored)), np.float32)
         sum_parts()(tables, self.numbers(np.asarray(stored)), squares)
         return squares
