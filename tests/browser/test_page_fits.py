@@ -1,6 +1,7 @@
 """The Live page keeps its charts in view and its parts in their places, in a real Chromium."""
 
 import json
+import statistics
 import time
 from functools import partial
 from typing import Any
@@ -356,4 +357,6 @@ def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server
     events = json.loads(browser.stop_tracing())["traceEvents"]
     restyled = [one["args"]["elementCount"] for one in events if "elementCount" in one.get("args", {})]
     elements = page.evaluate("document.querySelectorAll('*').length")
-    assert len(restyled) > 4 and sum(restyled) / len(restyled) < 0.05 * elements, (restyled, elements)
+    assert len(restyled) > 4 and statistics.median(restyled) < 0.05 * elements, (restyled, elements)
+    whole = sum(count > 0.5 * elements for count in restyled)  # the page itself is drawn again now and then
+    assert whole < len(restyled) / 4, (restyled, elements)
