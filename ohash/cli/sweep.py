@@ -43,6 +43,7 @@ from pathlib import Path
 
 from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
+from ohash.engine.judge import TRUTH_SCORES
 from ohash.engine.narrative import duration
 from ohash.runtime.files import write_file
 from ohash.runtime.pool import WorkerPool
@@ -62,8 +63,8 @@ from ohash.sweeps.results import (
     halving_text,
     older_version_text,
     place_text,
-    score_title,
     to_csv,
+    truths_of,
 )
 from ohash.sweeps.saving import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.specification import check_datasets, read_sweep
@@ -134,9 +135,11 @@ def run(options: argparse.Namespace) -> int:
     print(verdict(sweep, store))
     from ohash.plots import sweeps as charts  # noqa: PLC0415 (pandas only if it is needed)
 
-    weights = charts.importance_text(sweep, collect_points(sweep, store), "map")
-    if weights:
-        print(weights)
+    points = collect_points(sweep, store)
+    for truth in truths_of(points):
+        weights = charts.importance_text(sweep, points, truth)
+        if weights:
+            print(weights)
     for file in options.export:
         _export(sweep, store, Path(file))
         print(f"wrote {count_cells(sweep, store)} cells to {file}" if file.endswith(".csv") else f"wrote {file}")
@@ -167,7 +170,10 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
         views = charts.views(sweep)
         if not views:
             raise ValueError(f"{sweep.name} has one point and no figure; vary a parameter or the method in [grid]")
-        drawn = charts.draw(sweep, points, "map", views[0])
+        shown, *others = truths_of(points)
+        if others:
+            print(f"note: {file} draws {TRUTH_SCORES[shown]}, which points on clicks do not have", file=sys.stderr)
+        drawn = charts.draw(sweep, points, shown, views[0])
         make: Callable[..., str] = heat_to_svg if isinstance(drawn, HeatMap) else to_svg
         svg = make(drawn, width=WIDTH, height=HEIGHT)
         if file.suffix == ".svg":
@@ -251,11 +257,12 @@ def table(sweep: Sweep, points: list[Point]) -> str:
     names = list(sweep.axes) or ["sweep"]
     bits = ["bits"] if bits_differ_from_r(points) else []
     more = ["halving"] if sweep.halving else []
-    rows = [[*names, *bits, "seeds", score_title(points), "recall@10", *more, "CPU s"]]
+    truths = truths_of(points)
+    rows = [[*names, *bits, "seeds", *(TRUTH_SCORES[truth] for truth in truths), "recall@10", *more, "CPU s"]]
     for point in points:
         settings = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
-        scores = [_mean_sd(point, name) for name in (point.truth, "recall_10")]
+        scores = [_mean_sd(point, name) for name in (*truths, "recall_10")]
         outcome = [OUTCOMES[point.outcome]] if sweep.halving else []
         place = [str(settings.get(name, "–")) for name in names] + [str(point.bits or "–") for _ in bits]
         rows.append([*place, seeds, *scores, *outcome, _seconds(point)])

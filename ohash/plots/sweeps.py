@@ -23,7 +23,7 @@ from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import case_styles
 from ohash.sweeps.halving import group_of, planned_cells
 from ohash.sweeps.report import LOWER_IS_BETTER, best_of, importance, symbol
-from ohash.sweeps.results import Point, bits_differ_from_r
+from ohash.sweeps.results import Point, bits_differ_from_r, truths_of
 from ohash.sweeps.sweep import Sweep
 
 # Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
@@ -38,6 +38,15 @@ MEASURES = {
     "auc": ("pair AUC", True), "cum_R": ("cumulative loss", False), "update_rate": ("update rate", True),
     "cpu_learn": ("CPU seconds of learning", False), "seconds": ("seconds per cell", False),
 }  # fmt: skip
+CLICK_MEASURES = {"hit_10": ("hit@10", True), "mrr": ("MRR", True), "ndcg_10": ("nDCG@10", True)}
+LABELS = MEASURES | CLICK_MEASURES
+
+
+def measures_of(points: Sequence[Point]) -> list[str]:
+    """What these points can be drawn by, the score they are chosen by first: of clicks there is no mAP."""
+    truths = truths_of(points)
+    clicks = CLICK_MEASURES if "hit_10" in truths else {}
+    return list(dict.fromkeys([*truths, *clicks, *(measure for measure in MEASURES if measure != "map")]))
 
 
 def numeric(values: Sequence[object]) -> bool:
@@ -47,7 +56,7 @@ def numeric(values: Sequence[object]) -> bool:
 
 def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Chart:
     """Mean ± sd over seeds of a measure along one parameter, one line a combination of the others."""
-    label, is_share = MEASURES[measure]
+    label, is_share = LABELS[measure]
     axes = sweep.axes
     curves: list[Series] = []
     groups = groups_of(sweep, points, along)
@@ -98,7 +107,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
 
 def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
     """One row per point, the best at the top: its mean as a dot, one standard deviation to either side as a line."""
-    label, is_share = MEASURES[measure]
+    label, is_share = LABELS[measure]
     dots = rows_of_dots(points, measure)
     best = best_of(points, measure)
     names = tuple(name_of(sweep, point, points) for point in dots)
@@ -186,7 +195,7 @@ def _bits_text(points: Sequence[Point]) -> str:
 
 def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:
     """The mean over seeds for two parameters; the first value of all others."""
-    label, _ = MEASURES[measure]
+    label, _ = LABELS[measure]
     axes = sweep.axes
     columns, rows = axes[x], axes[y]
     fixed = {key: values[0] for key, values in axes.items() if key not in (x, y)}
@@ -262,7 +271,7 @@ def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
     if sweep.halving:
         which = f" of the first round ({sweep.budgets[0]:,} pairs), in which all settings took part,"
     return (
-        f"Share of the variance of {MEASURES[measure][0]} over the points{which} that each parameter explains alone: "
+        f"Share of the variance of {LABELS[measure][0]} over the points{which} that each parameter explains alone: "
         f"{', '.join(parts)}; {rest}."
     )
 
@@ -341,7 +350,7 @@ def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
         values = [point.mean(measure) for point in group[1] if np.isfinite(point.mean(measure))]
         if not values:
             return -math.inf
-        return max(values) if MEASURES[measure][1] else -min(values)
+        return max(values) if LABELS[measure][1] else -min(values)
 
     kept = sorted(range(len(groups)), key=lambda at: -best_value(groups[at]))[:MAX_LINES]
     return [groups[at] for at in sorted(kept)]

@@ -49,16 +49,21 @@ def group_of(params: ExperimentParams) -> str:
     """The data set, truth and supervision of an experiment: mAP is not comparable across them."""
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset
-    spec = lookup(params.dataset)
-    similar_by = params.stream.similar_by if truth or spec is None else spec.similar_by
-    supervision = find(params.method).supervision_by(similar_by)
+    supervision = find(params.method).supervision_by(_declared_truth(params))
     return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 
 def truth_of(cells: Sequence[Cell], results: Mapping[str, dict[str, Any]]) -> str:
     """The score that the cells of a setting are chosen by: mAP, or hit@10 of clicks."""
     stored = (results[cell.key] for cell in cells if cell.key in results)
-    return truth_column(next((values["similar_by"] for values in stored if values["state"] == "done"), ""))
+    done = (values["similar_by"] for values in stored if values["state"] == "done")
+    return truth_column(next(done, "") or _declared_truth(cells[0].params))
+
+
+def _declared_truth(params: ExperimentParams) -> str:
+    """What decides which pairs are similar, as far as it is known without the data."""
+    spec = lookup(params.dataset)
+    return params.stream.similar_by if params.stream.similar_by != "auto" or spec is None else spec.similar_by
 
 
 def open_rounds(sweep: Sweep, results: Mapping[str, dict[str, Any]], failed: Set[str] | None = None) -> list[Round]:

@@ -8,11 +8,12 @@ import numpy.typing as npt
 
 from ohash import table_files
 from ohash.core.parameters import parameter_table
+from ohash.engine.judge import TRUTH_SCORES
 from ohash.engine.params import OWN, RunParams, experiment, rows_of
 from ohash.models.registry import find
 from ohash.streams import registry as datasets
 from ohash.sweeps.halving import group_of, planned_cells
-from ohash.sweeps.results import METRIC, Point, bits_differ_from_r, score_title
+from ohash.sweeps.results import METRIC, Point, bits_differ_from_r, truths_of
 from ohash.sweeps.sweep import Sweep
 from ohash.table_files import bibliography, escape_latex
 
@@ -108,16 +109,19 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
         shown = shown[:MAX_ROWS]
     keys = list(sweep.axes)
     bits = ["bits"] if bits_differ_from_r(candidates) else []
+    truths = truths_of(candidates)
     rows = []
     for point in shown:
-        scores = [_mean_sd(point, name) for name in (point.truth, "recall_10")]
+        scores = [_mean_sd(point, name) for name in (*truths, "recall_10")]
         if id(point) in best:
-            scores[0] = rf"\textbf{{{scores[0]}}}"
+            at = truths.index(point.truth)
+            scores[at] = rf"\textbf{{{scores[at]}}}"
         if not point.numbers:
             scores[0] = "failed"
         place = [_cell(key, dict(point.at).get(key)) for key in keys] + [str(point.bits or "--") for _ in bits]
         rows.append([*place, str(len(point.numbers)), *scores])
-    header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", score_title(candidates), "recall@10"]
+    titles = [*(TRUTH_SCORES[truth] for truth in truths), "recall@10"]
+    header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", *titles]
     cells = [cell.params for cell in sweep.cells]
     data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
     few = f" The best {len(shown)} of {len(candidates)} points." if len(shown) < len(candidates) else ""
@@ -132,7 +136,7 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
         f"validation queries.{_why_bold(shown, best)}{few}{_progress(sweep, points)}"
     )
     return "% \\usepackage{booktabs}\n" + table_files.to_latex(
-        header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "r" * (3 + len(bits))
+        header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "r" * (1 + len(titles) + len(bits))
     )
 
 

@@ -62,7 +62,9 @@ class Point:
         return TRUTH_SCORES[self.truth]
 
     def values(self, metric: str) -> npt.NDArray[np.float64]:
-        """One value per finished seed."""
+        """One value per finished seed; none by the truth score of other data."""
+        if metric in TRUTH_SCORES and metric != self.truth:
+            return np.empty(0)
         values = np.array([numbers.get(metric or self.truth, np.nan) for numbers in self.numbers], np.float64)
         return values[np.isfinite(values)]
 
@@ -134,7 +136,7 @@ def to_csv(sweep: Sweep, store: Store) -> str:
     rounds = open_rounds(sweep, results)
     became = outcomes(sweep, rounds)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
-    truths = {truth_of(cells, results): None for one in rounds for _, cells in one.settings}
+    truths = truths_of(collect_points(sweep, store))
     rows = []
     for cell in (cell for one in rounds for cell in one.cells):
         values = results.get(cell.key, {"state": "waiting", "numbers": {}})
@@ -223,10 +225,10 @@ class BestPoint:
         return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then run the sweep again"
 
 
-def score_title(points: Sequence[Point]) -> str:
-    """What the truth score of these points is called; on labels and clicks there are two."""
-    truths = {point.truth for point in points if point.numbers}
-    return "mAP; hit@10 of clicks" if len(truths) > 1 else TRUTH_SCORES[truths.pop() if truths else "map"]
+def truths_of(points: Sequence[Point]) -> list[str]:
+    """The truth scores of these points: one, or two if some are of labels and others of clicks."""
+    known = {point.truth for point in points if point.numbers} or {point.truth for point in points} or {"map"}
+    return [truth for truth in TRUTH_SCORES if truth in known]
 
 
 def place_text(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
@@ -307,8 +309,10 @@ class SweepResults:
             facts.append(
                 f"best{group}: {settings}, validation {best.score_title} {best.validation:.3f}; {best.test_text}"
             )
-        means = np.array([point.mean() for point in points], np.float64)
-        order = np.arange(len(means), dtype=np.float64)
-        title = score_title(points)
-        curve = curves_html(f"mean {title} of each point, in the order of the grid", {title: (order, means)})
+        order = np.arange(len(points), dtype=np.float64)
+        curves = {
+            TRUTH_SCORES[truth]: (order, np.array([point.mean(truth) for point in points], np.float64))
+            for truth in truths_of(points)
+        }
+        curve = curves_html(f"mean {' and '.join(curves)} of each point, in the order of the grid", curves)
         return card_html(f"Sweep {self.sweep.name}", facts, curve)

@@ -122,3 +122,19 @@ def test_more_seeds_on_declared_test_queries_are_no_more_queries(store):
     narrow = difference_over_seeds(aps, [0 * ap for ap in aps])
     assert best.test.high - best.test.low > narrow.high - narrow.low
     assert "on the same 60 test queries for all 3 seeds mAP" in best.test_text
+
+
+def test_labels_and_clicks_each_have_a_column_of_their_own(store):
+    base = {"dataset": "debian", "pairs": 100, "m": 20, "judged_at": "ends"}
+    chosen = build_sweep(base=base, grid={"similar_by": ["clicks", "metric"], "r": [8, 32]}, seeds=1)
+    SweepExecution(chosen, store, InlineExecutor()).run()
+    points = collect_points(chosen, store)
+    header, *rows = (line.split() for line in table(chosen, points).splitlines())
+    assert header[-5:-3] == ["mAP", "hit@10"]
+    assert [(row[0], row[-4] == "–", row[-3] == "–") for row in rows] == [
+        ("clicks", True, False), ("clicks", True, False), ("metric", False, True), ("metric", False, True)
+    ]  # fmt: skip
+    latex = to_latex(chosen, points)
+    assert r"mAP & hit@10 & recall@10" in latex and latex.count(r"\textbf") == 2
+    html = SweepResults(chosen, store)._repr_html_()
+    assert "mean mAP and hit@10 of each point" in html

@@ -214,3 +214,18 @@ def test_failed_experiments_are_named():
     first, second = made_up(sweep, lambda method: 0.5)
     text = to_latex(sweep, [first, Point(second.at, second.cells, (), failed=2)])
     assert "2 of 4 experiments failed (LSH)." in text and "have ended" not in text and "LSH & 0 & failed & --" in text
+
+
+def test_a_sweep_on_clicks_is_drawn_by_hit_at_10_and_has_no_map():
+    sweep = build_sweep(base={"dataset": "debian"}, grid={"beta": [0.25, 0.5], "C": [0.1, 0.9]}, seeds=1)
+    numbers = [{"map": 0.9 - dict(at)["beta"], "hit_10": dict(at)["C"]} for at, _ in sweep.by_point()]
+    cells = sweep.by_point()
+    points = [Point(at, tuple(some), (one,), truth="hit_10") for (at, some), one in zip(cells, numbers, strict=True)]
+    assert charts.measures_of(points)[:3] == ["hit_10", "mrr", "ndcg_10"] and "map" not in charts.measures_of(points)
+    assert charts.draw(sweep, points, "hit_10", ("lines", "C")).title == "hit@10 against C"
+    assert charts.importance_text(sweep, points, "hit_10").startswith(
+        "Share of the variance of hit@10 over the points that each parameter explains alone: C 100 %"
+    )
+    of_labels = [Point(one.at, one.cells, one.numbers) for one in points]
+    assert charts.measures_of(of_labels) == list(charts.MEASURES)
+    assert charts.measures_of([points[0], *of_labels[1:]])[:2] == ["map", "hit_10"]

@@ -367,3 +367,20 @@ def test_settings_can_be_drawn_at_random_and_a_sweep_leaves_as_figure_table_and_
     assert {"LaTeX", "BibTeX", "Figure (SVG, one column)"} <= {one.label for one in app.get("download_button")}
     assert any("The star is the best" in one.value for one in app.caption)
     assert app.selectbox(key=f"sweep_view_{started.key}").value == ("lines", "beta")
+
+
+def test_a_sweep_on_labels_and_clicks_shows_the_score_of_each(alone: Store) -> None:
+    base = {"dataset": "debian", "pairs": 100, "m": 20, "judged_at": "ends"}
+    on_clicks = build_sweep("clicks", base=base, grid={"r": [8, 32]}, seeds=1)
+    mixed = build_sweep("mixed", base=base, grid={"similar_by": ["clicks", "metric"], "r": [8, 32]}, seeds=1)
+    for chosen in (on_clicks, mixed):
+        launch.save_sweep(alone, chosen)
+        SweepExecution(chosen, alone, InlineExecutor()).run()
+    app = page(sweep=on_clicks.key)
+    measure = next(one for one in app.selectbox if one.label == "Measure")
+    assert measure.value == "hit_10" and "mAP" not in measure.options
+    (table,) = app.dataframe
+    assert {"hit@10", "± SD"} < {*table.value.columns} and "mAP" not in table.value.columns
+    points, bests = page(sweep=mixed.key).dataframe
+    assert points.value["mAP"].notna().tolist() == points.value["hit@10"].isna().tolist() == [False, False, True, True]
+    assert bests.value["hit@10, test"].notna().tolist() == bests.value["mAP, test"].isna().tolist() == [True, False]

@@ -20,6 +20,7 @@ from ohash.sweeps.results import (
     halving_text,
     older_version_text,
     to_csv,
+    truths_of,
 )
 from ohash.sweeps.saving import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.sweep import Sweep, code_for
@@ -147,11 +148,11 @@ def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point]
             help="Runs in a separate process, which continues when this page is closed.",
         ):  # fmt: skip
             start(session, store, sweep)
-        stem = file_stem("sweep", sweep.name)
+        stem, truth = file_stem("sweep", sweep.name), truths_of(results)[0]
         st.download_button(
             "CSV", *_file(lambda: to_csv(sweep, store), f"{stem}.csv", "text/csv"), on_click="ignore",
             key="sweep_csv", icon=":material/download:",
-            help="One row per experiment, with map_validation, map_test and more.",
+            help=f"One row per experiment, with {truth}_validation, {truth}_test and more.",
         )  # fmt: skip
         st.download_button(
             "LaTeX", *_file(lambda: to_latex(sweep, collect_points(sweep, store)), f"{stem}.tex", "text/x-tex"),

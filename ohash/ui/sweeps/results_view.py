@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ohash.engine.judge import TRUTH_SCORES
 from ohash.engine.params import OWN
 from ohash.plots import sweeps as charts
 from ohash.plots.chart import Chart, HeatMap
@@ -20,7 +21,7 @@ from ohash.plots.theme import SIZE
 from ohash.store.store import Store
 from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
-from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r, score_title
+from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r, truths_of
 from ohash.sweeps.saving import load_own_dataset
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
@@ -63,7 +64,8 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
         return
     left, right = st.columns(2)
     measure = left.selectbox(
-        "Measure", list(charts.MEASURES), key="sweep_measure", format_func=lambda key: charts.MEASURES[key][0]
+        "Measure", charts.measures_of(results), key="_".join(("sweep_measure", *truths_of(results))),
+        format_func=lambda key: charts.LABELS[key][0],
     )  # fmt: skip
     kinds = "points" if sweep.random else "lines"
     kind, along = right.selectbox(
@@ -142,15 +144,19 @@ def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, 
 
 def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point]) -> None:
     """The points as numbers; a row can be opened, too."""
-    names, score = list(sweep.axes), score_title(results)
+    names, truths = list(sweep.axes), truths_of(results)
+    scores: dict[str, list[float]] = {}
+    for truth in truths:
+        title = TRUTH_SCORES[truth]
+        scores[title] = [p.mean(truth) for p in results]
+        scores["± SD" if len(truths) == 1 else f"{title} ± SD"] = [p.sd(truth) for p in results]
     shown = pd.DataFrame(
         {
             **{symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
             **({"bits": [p.bits for p in results]} if bits_differ_from_r(results) else {}),
             "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
             **({"halving": [OUTCOMES[p.outcome] for p in results]} if sweep.halving else {}),
-            score: [p.mean() for p in results],
-            "± SD": [p.sd() for p in results],
+            **scores,
             "recall@10": [p.mean("recall_10") for p in results],
             "CPU (s)": [p.mean("cpu_learn") for p in results],
             "failed": [p.failed for p in results],
@@ -160,7 +166,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
     with st.expander("Table of points", expanded=False):
         picked = st.dataframe(
             shown, hide_index=True, key="sweep_table", on_select="rerun", selection_mode="single-row",
-            column_config={score: number, "± SD": number, "recall@10": number}, alt="The points of the sweep",
+            column_config=dict.fromkeys((*scores, "recall@10"), number), alt="The points of the sweep",
         )["selection"]["rows"]  # fmt: skip
         one = results[picked[0]] if picked else None
         if st.button(
@@ -176,13 +182,17 @@ def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None
         for one in best:
             _show_one(sweep, one, results)
         return
-    score = score_title([one.point for one in best])
+    titles = [TRUTH_SCORES[truth] for truth in truths_of([one.point for one in best])]
+    scores: dict[str, list[float]] = {}
+    for title in titles:
+        mine = [one if one.score_title == title else None for one in best]
+        scores[f"{title}, validation"] = [one.validation if one else math.nan for one in mine]
+        scores[f"{title}, test"] = [one.test.difference if one and one.test else math.nan for one in mine]
     shown = pd.DataFrame(
         {
             "among": [one.group for one in best],
             "best on validation queries": [_place(sweep, one, results) for one in best],
-            f"{score}, validation": [one.validation for one in best],
-            f"{score}, test": [one.test.difference if one.test else math.nan for one in best],
+            **scores,
             "95 % interval": [one.interval_text.removeprefix("95 % interval ") for one in best],
             "reported on": [one.queries_text if one.test and not one.lost_runs else one.test_text for one in best],
         }
@@ -190,9 +200,9 @@ def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None
     number = st.column_config.NumberColumn(format="%.3f")
     st.markdown("**The best point of each group, chosen on the validation queries, reported on the test queries**")
     st.dataframe(
-        shown, hide_index=True, key="sweep_bests",
-        column_config={f"{score}, validation": number, f"{score}, test": number},
-        alt=f"The best points by {score} on the validation queries, with the same score on the test queries",
+        shown, hide_index=True, key="sweep_bests", column_config=dict.fromkeys(scores, number),
+        alt=f"The best points by {' or '.join(titles)} on the validation queries, with the same score on the test "
+        "queries",
     )  # fmt: skip
     st.caption(INTERVAL)
 
