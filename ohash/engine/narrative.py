@@ -45,10 +45,11 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
 def amount(n: float, noun: str) -> str:
     """A count with its noun.
 
-    >>> amount(1, "byte"), amount(2048, "byte")
-    ('1 byte', '2,048 bytes')
+    >>> amount(1, "byte"), amount(2048, "byte"), amount(2, "query")
+    ('1 byte', '2,048 bytes', '2 queries')
     """
-    return f"{n:,.0f} {noun}{'' if n == 1 else 's'}"
+    many = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{n:,.0f} {noun if n == 1 else many}"
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ohash import table_files
 from ohash.core.parameters import FrozenSettings
 from ohash.engine.judge import TRUTH_SCORES
+from ohash.engine.narrative import amount
 from ohash.engine.params import QUERIES
 from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, align_queries, difference_over_seeds, seeds_text
@@ -168,7 +169,8 @@ def _numbers(values: JsonObject) -> dict[str, float]:
 class BestPoint:
     """The best point by its truth score on validation queries, and that score on test queries.
 
-    `lost_runs` are its runs without curves; `same_queries`: every seed was judged by the same test queries, as where a
+    `lost_runs` are its runs without curves, `older_runs` those on clicks that an older version stored without hit@10 of
+    the test queries; `same_queries`: every seed was judged by the same test queries, as where a
     data set declares them.
     """
 
@@ -181,14 +183,16 @@ class BestPoint:
     same_queries: bool = False
     waiting: int = 0
     lost_runs: tuple[str, ...] = ()
+    older_runs: tuple[str, ...] = ()
     group: str = ""
 
     @property
     def queries_text(self) -> str:
         """How many test queries, of how many seeds."""
+        queries = amount(self.queries, "test query")
         if self.same_queries and self.seeds > 1:
-            return f"the same {self.queries:,} test queries for all {self.seeds} seeds"
-        return f"{self.queries:,} test queries" + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
+            return f"the same {queries} for all {self.seeds} seeds"
+        return queries + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
 
     @property
     def test_text(self) -> str:
@@ -197,9 +201,9 @@ class BestPoint:
             left = "the remaining cell has" if self.waiting == 1 else f"the {self.waiting:,} remaining cells have"
             return f"the test queries are used once, when {left} ended"
         if self.test is None:
-            return f"its result on the test queries is lost; {self.remedy}"
+            return f"its result on the test queries is {'lost' if self.lost_runs else 'missing'}; {self.remedy}"
         spread = f", ± {self.test_sd:.3f} over seeds" if math.isfinite(self.test_sd) else ""
-        rest = f"; {self.remedy}" if self.lost_runs else ""
+        rest = f"; {self.remedy}" if self.remedy else ""
         return (
             f"on {self.queries_text} {self.score_title} {self.test.difference:.3f}, {self.interval_text}{spread}{rest}"
         )
@@ -220,9 +224,16 @@ class BestPoint:
 
     @property
     def remedy(self) -> str:
-        """How to recover lost runs."""
-        keys = " ".join(self.lost_runs)
-        return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then run the sweep again"
+        """How to recover runs without a result on the test queries; "" if all have one."""
+        lost, older = " ".join(self.lost_runs), " ".join(self.older_runs)
+        reasons = [f"the curves of {lost} are lost"] if lost else []
+        if older:
+            were = "was" if len(self.older_runs) == 1 else "were"
+            reasons.append(f"{older} {were} stored by an older version, without {self.score_title} of the test queries")
+        if not reasons:
+            return ""
+        keys = " ".join(filter(None, (lost, older)))
+        return f"{', and '.join(reasons)}: `python3 -m ohash runs delete {keys}`, then run the sweep again"
 
 
 def truths_of(points: Sequence[Point]) -> list[str]:
@@ -262,10 +273,11 @@ def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     done = store.done()
     frames = {cell.key: store.frame(cell.key)[1] for cell in point.cells if cell.key in done}
     name = QUERY_SCORES[point.truth]
-    lost = tuple(key for key, arrays in frames.items() if name not in arrays)
+    older = tuple(key for key, arrays in frames.items() if name not in arrays and QUERY_SCORES["map"] in arrays)
+    lost = tuple(key for key, arrays in frames.items() if name not in arrays and key not in older)
     judged = [arrays for arrays in frames.values() if name in arrays and np.isfinite(arrays[name]).any()]
     if not judged:
-        return BestPoint(point, point.mean(), lost_runs=lost)
+        return BestPoint(point, point.mean(), lost_runs=lost, older_runs=older)
     # A cell of an earlier version has no "queries/test".
     each, shared = align_queries([one[name] for one in judged], [one.get("queries/test") for one in judged])
     means = [float(np.nanmean(one)) for one in each]
@@ -274,7 +286,7 @@ def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     nothing = [np.zeros_like(one) for one in each]
     test = difference_over_seeds(each, nothing, score=point.truth, same_queries=shared)
     same = shared and all(np.array_equal(np.isnan(one), np.isnan(each[0])) for one in each)
-    return BestPoint(point, point.mean(), test, sd, queries, len(each), same, lost_runs=lost)
+    return BestPoint(point, point.mean(), test, sd, queries, len(each), same, lost_runs=lost, older_runs=older)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ohash.evaluation.significance import Difference, difference_over_seeds, pai
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.report import to_latex
-from ohash.sweeps.results import BestPoint, SweepResults, best_points, collect_points
+from ohash.sweeps.results import BestPoint, Point, SweepResults, best_points, collect_points
 from ohash.sweeps.saving import save_own_data, with_own_data
 from ohash.sweeps.specification import build_sweep
 from ohash.sweeps.sweep import code_for
@@ -138,3 +138,32 @@ def test_labels_and_clicks_each_have_a_column_of_their_own(store):
     assert r"mAP & hit@10 & recall@10" in latex and latex.count(r"\textbf") == 2
     html = SweepResults(chosen, store)._repr_html_()
     assert "mean mAP and hit@10 of each point" in html
+
+
+def test_cells_on_clicks_of_an_older_version_are_not_called_lost(store):
+    base = {"dataset": "debian", "pairs": 100, "m": 20, "r": 8, "judged_at": "ends"}
+    chosen = build_sweep(base=base, grid={"C": [0.1]}, seeds=2)
+    SweepExecution(chosen, store, InlineExecutor()).run()
+    keys = [cell.key for cell in chosen.cells]
+    without = []
+    for key in keys:
+        values, arrays = store.frame(key)
+        without.append((key, values, {name: array for name, array in arrays.items() if name != "hits/test"}))
+    for stored, count, were in ((without[:1], 1, "was"), (without, 2, "were")):
+        store.delete([key for key, *_ in stored])
+        for key, values, arrays in stored:
+            store.save(key, values, arrays)
+        (best,) = best_points(chosen, store)
+        older = " ".join(keys[:count])
+        assert best.test_text.endswith(
+            f"; {older} {were} stored by an older version, without hit@10 of the test queries: "
+            f"`python3 -m ohash runs delete {older}`, then run the sweep again"
+        )
+        assert "lost" not in best.test_text and bool(best.test) == (count == 1)
+
+
+def test_one_test_query_is_no_queries():
+    one = BestPoint(Point((), (), ()), 0.5, Difference(0.5, 0.4, 0.6), queries=1, seeds=1)
+    assert one.queries_text == "1 test query"
+    several = BestPoint(Point((), (), ()), 0.5, Difference(0.5, 0.4, 0.6), queries=1, seeds=2, same_queries=True)
+    assert several.queries_text == "the same 1 test query for all 2 seeds"

@@ -194,7 +194,7 @@ def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None
             "best on validation queries": [_place(sweep, one, results) for one in best],
             **scores,
             "95 % interval": [one.interval_text.removeprefix("95 % interval ") for one in best],
-            "reported on": [one.queries_text if one.test and not one.lost_runs else one.test_text for one in best],
+            "reported on": [one.queries_text if one.test and not one.remedy else one.test_text for one in best],
         }
     )
     number = st.column_config.NumberColumn(format="%.3f")
