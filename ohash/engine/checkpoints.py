@@ -13,7 +13,7 @@ from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import ClassScores, History
-from ohash.engine.judge import ERRORS, SCORES, Judge
+from ohash.engine.judge import ERRORS, SCORES, Judge, truth_column
 from ohash.engine.sliding_map import LAST_POINTS, sliding_map
 from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
@@ -276,10 +276,10 @@ class Checkpoints:
         return self._frozen.codes(self.judge.rows)
 
     def flat(self) -> bool:
-        """Whether the run should stop because its mAP has."""
+        """Whether the run should stop because its mAP has, or hit@10 of clicks."""
         if not self._run.params.run.stop_when_flat or len(self.scores) < 8:
             return False
-        last = self.scores["map"][-5:]
+        last = self.scores[truth_column(self.judge.name)][-5:]
         return bool(last.max() - last.min() < FLAT)
 
 

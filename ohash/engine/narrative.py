@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ohash.core.parameters import Parameter
-from ohash.engine.judge import CLICKS, truth_column
+from ohash.engine.judge import CLICKS, TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams, flat, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -39,7 +39,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
             f"with the original distance it {_from_to(n, 'recall_10')}"
         )
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)
-    return sentence + ("; mAP is flat, so it stopped." if flat else ".")
+    return sentence + (f"; {TRUTH_SCORES[truth_column(now.similar_by)]} is flat, so it stopped." if flat else ".")
 
 
 def amount(n: float, noun: str) -> str:

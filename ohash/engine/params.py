@@ -79,8 +79,8 @@ class RunParams(Parameters):
         "last pair. Fewer are faster.",
     )  # fmt: skip
     stop_when_flat: bool = param(
-        False, symbol="", title="stop when mAP is flat",
-        help="Stop when the last five checkpoints lie within 0.005 of each other.",
+        False, symbol="", title="stop when the score is flat",
+        help="Stop when mAP (of clicks hit@10) at the last five checkpoints lies within 0.005 of each other.",
     )  # fmt: skip
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from ohash.engine.params import experiment
 from ohash.engine.run import Run, run
-from tests.engine.runs import advance, assert_same, finish, small, straight
+from tests.engine.runs import SMALL, advance, assert_same, finish, own_data, small, straight
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
@@ -30,6 +31,16 @@ def test_stopping_when_flat_does_not_depend_on_chunks():
     assert one.done and one.t == one.schedule[7] < 30_000 and not one.evaluating
     assert_same(one, finish(Run(params), [17]))
     assert straight(small("lsh", pairs=3000)).t == 3000
+
+
+@pytest.mark.parametrize(("kind", "score", "other"), [("labels", "map", "hit_10"), ("clicks", "hit_10", "map")])
+def test_a_run_stops_when_the_score_of_its_data_is_flat(kind, score, other):
+    mine, values = own_data(kind)
+    for flat, rising in ((score, other), (other, score)):
+        going = Run(experiment(mine, "oh", stop_when_flat=True, **{**SMALL, **values}), mine)
+        for t in range(8):
+            going.checkpoints.scores.append(t, {flat: 0.5, rising: 0.1 * t})
+        assert going.checkpoints.flat() == (flat == score)
 
 
 # -- snapshots -----------------------------------------------------------------------------------------------------

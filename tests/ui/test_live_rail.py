@@ -54,6 +54,14 @@ def test_tooltips_and_captions_say_what_is_in_force() -> None:
     assert any(f"σ auto → {now.numbers['sigma']:.3g}," in one.value for one in app.caption)
 
 
+@pytest.mark.parametrize(("dataset", "score"), [("blobs2d", "mAP"), ("debian", "hit@10")])
+def test_what_is_to_be_flat_is_the_score_of_the_data(dataset: str, score: str) -> None:
+    app = opened(**{**SMALL, "dataset": dataset})
+    app.session_state["open_features"] = True
+    app.run()
+    assert widget(app.toggle, "stop_when_flat").label == f"stop when {score} is flat"
+
+
 def test_five_seeds_are_followed_after_the_end_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     draw, timers = page.fragment, []
 

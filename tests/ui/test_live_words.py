@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ohash.engine import narrative
 from ohash.engine.export import facts
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start
@@ -37,6 +38,14 @@ def now() -> Snapshot:
 def headline_text(now: Snapshot, **numbers: float) -> str:
     changed = replace(now, state="running", numbers={**now.numbers, **numbers})
     return headline.sentence(Session("s", now.params), changed, "running")
+
+
+@pytest.mark.parametrize(("similar_by", "score"), [("label", "mAP"), ("clicks", "hit@10")])
+def test_who_stopped_says_which_score_was_flat(now: Snapshot, similar_by: str, score: str) -> None:
+    params, numbers = now.params.with_values(stop_when_flat=True), {**now.numbers, "end": 2 * now.t}
+    stopped = replace(now, params=params, numbers=numbers, state="done", similar_by=similar_by)
+    for sentence in (headline.situation(params, stopped, "done"), narrative.headline(stopped, params, "done")):
+        assert sentence.endswith(f"; {score} is flat, so it stopped.")
 
 
 def test_methods_and_measures_have_their_cards(now: Snapshot) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ohash.engine.judge import truth_column
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start, headline, learning_phrase, title_of, truth_of
 from ohash.engine.params import ExperimentParams
@@ -64,7 +64,8 @@ def situation(params: ExperimentParams, now: Snapshot | None, state: str) -> str
     if labels == distance:
         both = f"{labels} with {truth_of(now)} and with the original distance"
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
-    return f"{begin}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
+    stopped = f"; {TRUTH_SCORES[column]} is flat, so it stopped" if flat else ""
+    return f"{begin}: compared with the start, its codes agree {both}{stopped}."
 
 
 def conclusion(session: Session, now: Snapshot | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import streamlit as st
 
 from ohash.core.parameters import Parameter, Settings, Value, parameter_table
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams, experiment, flat, opening_seed, rows_of, unchecked_experiment
 from ohash.models import registry as methods
 from ohash.models.online.mmoh import MMOHParams
@@ -123,6 +124,8 @@ def _start(session: Session, current: ExperimentParams, method: str, values: Set
 def _more_settings(session: Session, rows: dict[str, Parameter], values: Settings) -> None:
     elsewhere = {*VISIBLE, *(key for keys in MORE.values() for key in keys)}
     own = tuple(key for key in parameter_table(session.params.model) if key not in elsewhere)
+    score = TRUTH_SCORES[truth_column(own_data.similar_by(session))]
+    rows = rows | {"stop_when_flat": replace(rows["stop_when_flat"], title=f"stop when {score} is flat")}
     for heading, keys in MORE.items():
         group = [rows[key] for key in (*keys, *(own if heading == "Model" else ())) if key in rows]
         if group:
