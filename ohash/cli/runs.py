@@ -22,7 +22,7 @@ from pathlib import Path
 from ohash.engine.params import OWN
 from ohash.models import registry as methods
 from ohash.runtime.files import write_file
-from ohash.store.listing import ENDED, RunRow, to_csv, to_json
+from ohash.store.listing import ENDED, RunRow, to_csv, to_json, truth_titles
 from ohash.store.store import CELL, LIVE_RUN, TRACES, Store
 from ohash.streams import registry as datasets
 
@@ -101,9 +101,12 @@ def _print(rows: list[RunRow], store: Store) -> None:
         print(f"no such runs in {store.folder}")
         return
     failed = store.values(row.key for row in rows if row.state == "error")
-    print(f"{'key':{SHOWN}} {'state':6} {'method':10} {'data':24} {'pairs':>10} {'bits':>5} {'mAP':>6} {'recall':>6}")
+    truths = truth_titles(rows)
+    titles = " ".join(f"{title:>6}" for title in (*truths.values(), "recall"))
+    print(f"{'key':{SHOWN}} {'state':6} {'method':10} {'data':24} {'pairs':>10} {'bits':>5} {titles}")
     for row in rows:
-        scores = " ".join("     –" if score is None else f"{score:6.3f}" for score in (row.map, row.recall))
+        measured = [*(getattr(row, truth) for truth in truths), row.recall]
+        scores = " ".join("     –" if score is None else f"{score:6.3f}" for score in measured)
         print(
             f"{row.key[:SHOWN]:{SHOWN}} {row.state:6} {row.method[:10]:10} {row.data[:24]:24} {row.pairs:>10,} "
             f"{row.bits:>5} {scores}  {LOST if store.curves_lost(row) else ''}{row.changed_settings}"

@@ -17,7 +17,7 @@ from ohash._version import __version__
 from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.parameters import format_value
-from ohash.engine.judge import TRUTH_SCORES, truth_column
+from ohash.engine.judge import CLICK_SCORES, CLICKS, TRUTH_SCORES, truth_column
 from ohash.engine.params import OWN, ExperimentParams, flat, rows_of, unchecked_experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -45,6 +45,16 @@ def to_parquet(columns: Columns) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.table(columns), sink)
     return sink.getvalue()
+
+
+def checkpoint_columns(now: Snapshot) -> Columns:
+    """The checkpoints as a file has them: of clicks hit@10 and the like come first.
+
+    mAP stays among the others, for who reads it by name.
+    """
+    clicks = CLICK_SCORES if now.similar_by in CLICKS else ()
+    first = [name for name in ("pairs", *clicks) if name in now.checkpoints]
+    return {name: now.checkpoints[name] for name in dict.fromkeys([*first, *now.checkpoints])}
 
 
 def summary(now: Snapshot) -> JsonObject:
@@ -236,7 +246,7 @@ def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, columns in (("history", now.columns), ("checkpoints", now.checkpoints)):
+    for name, columns in (("history", now.columns), ("checkpoints", checkpoint_columns(now))):
         write_file(folder / f"{name}.csv", to_csv(columns))
         write_file(folder / f"{name}.parquet", to_parquet(columns))
         written += [folder / f"{name}.csv", folder / f"{name}.parquet"]

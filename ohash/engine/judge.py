@@ -36,6 +36,7 @@ SCORES = (
 ERRORS = ("map_error", "hit_10_error", "recall_10_error")
 # Where the truth is clicks or pairs, one item of thousands is relevant, and mAP is too small to be read.
 CLICKS = ("clicks", "pairs")
+CLICK_SCORES = ("hit_10", "mrr", "ndcg_10", "auc_later")
 TRUTH_SCORES = {"map": "mAP", "hit_10": "hit@10"}
 NEIGHBOURS = 100
 # The reference line is measured on all queries, or on so many of them that this many products of floats suffice.

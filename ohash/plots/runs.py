@@ -9,6 +9,7 @@ import numpy as np
 
 from ohash import number_formats as formats
 from ohash.core.parameters import Settings
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import experiment, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
@@ -16,7 +17,7 @@ from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
 from ohash.plots.live.scores import SCORES, TRUTHS, truth
 from ohash.plots.renderers.echarts_frame import Option
-from ohash.store.listing import ENDED, RunRow
+from ohash.store.listing import ENDED, RunRow, truth_titles
 
 # A colour and a dash: runs stay apart without colour too.
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
@@ -33,11 +34,12 @@ SEED = "seed"
 
 
 def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
-    """The runs (name, last picture), at most 18, over a logarithmic pair axis."""
+    """The runs (name, last picture), at most 18, over a logarithmic pair axis; of clicks there is no mAP."""
     score = SCORES[metric]
     curves = []
     for at, (name, now) in enumerate(runs[:MAX_RUNS]):
-        y = now.checkpoints.get(metric, np.empty(0))
+        has = metric not in TRUTH_SCORES or metric == truth_column(now.similar_by)
+        y = now.checkpoints.get(metric, np.empty(0)) if has else np.empty(0)
         x = x_of(now.checkpoints) if len(y) else np.empty(0)
         dash = DASHES[at // len(ROLES) if len(runs) > len(ROLES) else at % len(DASHES)]
         curves.append(Series(name, x, y, role=ROLES[at % len(ROLES)], dash=dash, width=theme.THICK))
@@ -92,9 +94,9 @@ def differing_settings(lines: Sequence[RunRow]) -> dict[str, Settings]:
 def parallel_axes(lines: Sequence[RunRow]) -> list[ParallelAxis]:
     """The parameters in which the runs differ, then the scores; seeds are left out."""
     axes = [_axis(name, values) for name, values in differing_settings(lines).items() if name != SEED]
-    scores = (("recall@10", {line.key: line.recall for line in lines}), ("mAP", {line.key: line.map for line in lines}))
-    for label, scores_by_run in scores:
-        measured = {key: value for key, value in scores_by_run.items() if value is not None}
+    for field, label in (("recall", "recall@10"), *reversed(truth_titles(lines).items())):
+        scores = {line.key: getattr(line, field) for line in lines}
+        measured = {key: value for key, value in scores.items() if value is not None}
         if len(set(measured.values())) > 1:
             axes.append(_axis(label, measured))
     return axes[-MAX_AXES:]

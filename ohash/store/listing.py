@@ -19,6 +19,7 @@ import numpy as np
 from ohash import table_files
 from ohash.core.parameters import FrozenSettings
 from ohash.engine.export import summary
+from ohash.engine.judge import CLICK_SCORES, truth_column
 from ohash.engine.narrative import title_of
 from ohash.engine.params import QUERIES, ExperimentParams, experiment, flat, rows_of
 from ohash.engine.snapshot import Snapshot
@@ -37,7 +38,10 @@ CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(!=|<=|>=|=|<|>)\s*([^=<>!]+?)\s*")
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run in a list; `changed_settings` names the parameters that differ from the defaults."""
+    """One run in a list; `changed_settings` names the parameters that differ from the defaults.
+
+    A run on clicks has no mAP, but `hits_start` and `hits`, its hit@10.
+    """
 
     key: str
     method: str
@@ -51,6 +55,8 @@ class RunRow:
     recall: float | None
     auc: float | None
     bits: int
+    hits_start: float | None = None
+    hits: float | None = None
     map_error: float | None = None  # half widths of the 95 % intervals over the queries
     recall_error: float | None = None
     seed: int = 0
@@ -86,12 +92,15 @@ class RunStore(Protocol):
 
 def make_row(key: str, now: Snapshot) -> RunRow:
     """The row of a run, from its snapshot."""
-    return make_row_from(key, now.params, now.numbers, now.t, now.state)
+    return make_row_from(key, now.params, now.numbers, now.t, now.state, now.similar_by)
 
 
-def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str) -> RunRow:
-    """The row of a run, from its parameters and final numbers."""
+def make_row_from(
+    key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str, similar_by: str
+) -> RunRow:
+    """The row of a run, from its parameters, its final numbers and what they were judged by."""
     n = {name: value for name, value in numbers.items() if np.isfinite(value)}
+    truth = truth_fields(similar_by)
     return RunRow(
         key=key,
         method=methods.find(params.method).title,
@@ -99,18 +108,34 @@ def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float],
         changed_settings=changed_settings(params),
         pairs=t,
         state=state if key == LIVE or state in ENDED else "left",
-        map_start=n.get("map_start"),
-        map=n.get("map"),
+        map_start=n.get(truth.get("map_start", "")),
+        map=n.get(truth.get("map", "")),
+        hits_start=n.get(truth.get("hits_start", "")),
+        hits=n.get(truth.get("hits", "")),
         recall_start=n.get("recall_10_start"),
         recall=n.get("recall_10"),
         auc=n.get("auc"),
         bits=round(n.get("bits", 0)),
-        map_error=n.get("map_error"),
+        map_error=n.get("map_error") if "map" in truth else None,
         recall_error=n.get("recall_10_error"),
         seed=params.seed,
         group=changed_settings(replace(params, seed=0)),
         settings=tuple(flat(params).items()),
     )
+
+
+def truth_fields(similar_by: str) -> dict[str, str]:
+    """The fields of a row that hold its truth score, and the numbers of the run they hold."""
+    if truth_column(similar_by) == "hit_10":
+        return {"hits_start": "hit_10_start", "hits": "hit_10"}
+    return {"map_start": "map_start", "map": "map"}
+
+
+def truth_titles(lines: Iterable[RunRow]) -> dict[str, str]:
+    """The truth scores that these runs have, field and title: mAP, hit@10 of clicks, or both."""
+    clicks = [line.hits is not None for line in lines if line.map is not None or line.hits is not None]
+    titles = {"map": "mAP"} if not clicks or not all(clicks) else {}
+    return titles | ({"hits": "hit@10"} if any(clicks) else {})
 
 
 def changed_settings(params: ExperimentParams) -> str:
@@ -142,16 +167,21 @@ def differences(several: Sequence[ExperimentParams]) -> dict[str, list[str]]:
 
 
 def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
-    """The checkpoints of several runs in one long table; an empty cell means "not measured"."""
+    """The checkpoints of several runs in one long table; an empty cell means "not measured".
+
+    With a run on clicks hit@10 and the like come first; mAP stays for who reads it by name.
+    """
+    clicks = any(truth_column(now.similar_by) == "hit_10" for _, now in several)
+    scores = (COLUMNS[0], *CLICK_SCORES, *COLUMNS[1:]) if clicks else COLUMNS
     columns: dict[str, list[object]] = {
-        name: [] for name in ("run", "method", "dataset", "different", "queries", *COLUMNS)
+        name: [] for name in ("run", "method", "dataset", "different", "queries", *scores)
     }
     for row, now in several:
         n = len(now.checkpoints["pairs"])
         about = (now.params.key(), row.method, now.params.dataset, row.changed_settings, now.params.run.judged_by)
         for name, value in zip(columns, about, strict=False):
             columns[name] += [value] * n
-        for name in COLUMNS:
+        for name in scores:
             columns[name] += now.checkpoints.get(name, np.full(n, np.nan)).tolist()
     return table_files.to_csv(columns)
 

@@ -23,15 +23,13 @@ from ohash.models import registry
 from ohash.runtime.files import HOME, home
 from ohash.runtime.frames import Arrays, Frame, JsonObject
 from ohash.store import trash
-from ohash.store.listing import RunRow, make_row_from
+from ohash.store.listing import RunRow, make_row_from, truth_fields
 from ohash.store.schema import DamagedError, NewerError, connect, prepare, transaction
 from ohash.store.traces import looks_complete, read_trace, read_values, write_trace
 
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
-SCORES = {
-    "map_start": "map_start", "map": "map", "recall_start": "recall_10_start", "recall": "recall_10", "auc": "auc",
-}  # fmt: skip
+SCORES = {"recall_start": "recall_10_start", "recall": "recall_10", "auc": "auc"}
 Rows = list[tuple[Any, ...]]
 Result = TypeVar("Result")
 LONGEST_REMARK = 2_000  # characters
@@ -308,14 +306,15 @@ def _row(key: str, values: JsonObject, tags: str = "", note: str = "") -> RunRow
 def _bare_row(key: str, values: JsonObject) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
-        return make_row_from(key, from_json(values["params"]), numbers, t, state)
+        return make_row_from(key, from_json(values["params"]), numbers, t, state, values.get("similar_by", ""))
     except ValueError:  # from a missing plugin, or from another version
         params = json.loads(values["params"])
         method, data = params["method"], params["dataset"]
         obstacle = f"{method} is not here: give its file with --plugin"
         if method in registry.hashers():
             obstacle = "made by another version"
-        scores: JsonObject = {name: _finite(numbers, column) for name, column in SCORES.items()}
+        columns = {"map_start": "", "map": ""} | truth_fields(values.get("similar_by", "")) | SCORES
+        scores: JsonObject = {name: _finite(numbers, column) for name, column in columns.items()}
         return RunRow(key, method, data, obstacle, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ohash.cli.main import main
+from ohash.engine.export import checkpoint_columns
 from ohash.engine.params import experiment
 from ohash.engine.run import run
 from ohash.engine.snapshot import to_frame
@@ -42,6 +43,25 @@ def test_list_and_filter(folder, capsys, pictures):
     assert code == 0 and "2 runs in" in out and f"{pictures[0].numbers['map']:.3f}" in out
     assert "1 run in" in run_command(capsys, "list", "--store", folder, "--method", "lsh")[1]
     assert "no such runs" in run_command(capsys, "--store", folder, "--kind", "cell")[1]
+
+
+def test_a_run_on_clicks_is_listed_and_exported_by_hit_at_10(tmp_path, capsys, pictures):
+    *_, now = run(experiment("debian", "oh", r=8, m=20, pairs=100, judged_at="ends"))
+    store = Store(tmp_path / "home")
+    store.save_snapshot(now)
+    header, line, _ = run_command(capsys, "--store", str(store.folder))[1].splitlines()
+    assert header.split()[-2:] == ["hit@10", "recall"] and f" {now.numbers['hit_10']:.3f} " in line
+    store.save_snapshot(pictures[0])
+    header, of_labels, of_clicks, _ = run_command(capsys, "--store", str(store.folder))[1].splitlines()
+    assert header.split()[-3:] == ["mAP", "hit@10", "recall"]
+    assert f" {now.numbers['hit_10']:.3f} " in of_clicks and of_clicks.count(" – ") == of_labels.count(" – ") == 1
+    run_command(capsys, "export", "--store", str(store.folder), "--out", str(tmp_path / "runs.csv"))
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "runs.csv").read_text())))
+    assert list(rows[0])[5:8] == ["pairs", "hit_10", "mrr"]
+    assert {float(row["hit_10"]) for row in rows if row["dataset"] == "debian"} == {*now.checkpoints["hit_10"]}
+    assert [*checkpoint_columns(now)][:5] == ["pairs", "hit_10", "mrr", "ndcg_10", "auc_later"]
+    assert checkpoint_columns(now).keys() == now.checkpoints.keys()
+    assert [*checkpoint_columns(pictures[0])] == [*pictures[0].checkpoints], "those of labels stay as they are"
 
 
 def test_what_failed_says_why(tmp_path, capsys, pictures):

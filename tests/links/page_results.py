@@ -443,8 +443,9 @@ def _kept(now: Snapshot) -> tuple[Numbers, Words]:
     table, header = _csv(runs.to_csv([(line, again)]))
     (exported,) = json.loads(runs.to_json([(line, again)]))
     words = ("method", "data", "changed_settings")
+    of_clicks = ("hits_start", "hits") if line.hits is None else ()  # on labels they are as if there were none
     numbers = {
-        "line": {name: value for name, value in _fields(line).items() if name not in (*words, "created")},
+        "line": {name: value for name, value in _fields(line).items() if name not in (*words, *of_clicks, "created")},
         "columns": _timeless(again.columns), "checkpoints": _timeless(again.checkpoints),
         "numbers": _timeless(again.numbers), "recent": again.recent, "totals": again.totals,
         "alarms": again.alarms, "class_map": again.class_map,

@@ -26,7 +26,7 @@ from ohash.ui.runs.comparison import difference_text
 from ohash.ui.session import live_run, run_store
 from ohash.ui.session.run_store import AllRuns, SessionRuns, open_store
 from ohash.ui.session.session import EarlierRun, Session
-from tests.ui.app import open_page
+from tests.ui.app import open_page, texts
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(**values: object) -> Snapshot:
-    run = Run(experiment("blobs2d", "oh", pairs=300, r=16, **values))
+    run = Run(experiment(**{"dataset": "blobs2d", "method": "oh", "pairs": 300, "r": 16, **values}))
     while not run.done:
         run.step(100)
     return run.snapshot("done")
@@ -436,6 +436,26 @@ def test_runs_of_a_sweep_stand_together_under_its_name() -> None:
     table = app.dataframe[0].value
     assert not app.exception and list(table["from"]) == ["sweep two C"] and list(table["runs"]) == [2]
     assert "±" in table["mAP"][0] and table["best mAP"][0] > 0
+
+
+def test_runs_on_clicks_are_listed_and_drawn_by_hit_at_10(pictures: list[Snapshot]) -> None:
+    on_clicks = [made(dataset="debian", m=20, judged_at="ends", seed=seed) for seed in (0, 1)]
+    app = page(on_clicks, 0, 1)
+    table = app.dataframe[0].value
+    assert "hit@10 end" in table and not [name for name in table if "mAP" in str(name)]
+    assert list(table["hit@10 end"]) == [now.numbers["hit_10"] for now in on_clicks[::-1]]
+    written = texts(app)
+    assert "hit@10 ends at" in written and "hit@10 +" in written.replace("-", "+") and "mAP" not in written
+    app = page([*on_clicks, *pictures[:1]], 0, 2)
+    table = app.dataframe[0].value
+    assert table["mAP end"].notna().tolist() == table["hit@10 end"].isna().tolist() == [True, False, False]
+    for grouping, names in (("seeds together", {"mAP end", "hit@10 end"}), ("sweeps together", {"mAP", "best hit@10"})):
+        app.session_state["runs_grouping"] = grouping
+        app.run()
+        assert not app.exception and names < {*app.dataframe[0].value.columns}
+    assert "mAP" not in {axis.label for axis in parallel_axes([row for row, _ in named(on_clicks)])}
+    both = overlay([("a", on_clicks[0]), ("b", pictures[0])], "map")
+    assert [len(line.y) > 0 for line in both.series] == [False, True]
 
 
 def test_parameters_that_differ_are_columns(pictures: list[Snapshot]) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ohash.engine.export import code_for, summary, to_parquet
+from ohash.engine.export import checkpoint_columns, code_for, summary, to_parquet
 from ohash.engine.export import facts as facts_of
 from ohash.engine.gallery import Neighbours
 from ohash.engine.narrative import judged_on, title_of
@@ -132,7 +132,7 @@ def _export(session: Session) -> None:
     name = run_file_stem(now.params)
     binary = "application/octet-stream"
     offer_file("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
-    offer_file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
+    offer_file("Checkpoints (CSV)", lambda: to_csv(checkpoint_columns(now)), f"{name}-checkpoints.csv", "text/csv")
     offer_file("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", binary)
     offer_file("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
     facts = _facts(session, now, link_here({}))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ohash.store.listing import RunRow
+from ohash.store.listing import RunRow, truth_titles
 from ohash.ui.session.session import Session
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
@@ -15,8 +15,9 @@ COLUMNS = {
     "run": st.column_config.NumberColumn(width=48, help="Saved runs come first, then the runs of this tab."),
     "data": st.column_config.TextColumn(width="medium"),
     "changed from default": st.column_config.TextColumn(width="medium"),
-    "pairs": COUNT, "bits": COUNT, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDE_SCORE,
-    "recall@10 end": WIDE_SCORE, "pair AUC": SCORE, "state": st.column_config.TextColumn(width=130),
+    "pairs": COUNT, "bits": COUNT, "mAP start": SCORE, "mAP end": SCORE, "hit@10 start": WIDE_SCORE,
+    "hit@10 end": SCORE, "recall@10 start": WIDE_SCORE, "recall@10 end": WIDE_SCORE, "pair AUC": SCORE,
+    "state": st.column_config.TextColumn(width=130),
 }  # fmt: skip
 
 
@@ -36,8 +37,11 @@ def run_frame(session: Session, lines: list[RunRow], numbers: dict[str, int] | N
             "data": [line.data for line in lines],
             "changed from default": [line.changed_settings or "nothing" for line in lines],
             "pairs": [line.pairs for line in lines],
-            "mAP start": [line.map_start for line in lines],
-            "mAP end": [line.map for line in lines],
+            **{
+                f"{title} {when}": [getattr(line, field + end) for line in lines]
+                for field, title in truth_titles(lines).items()
+                for when, end in (("start", "_start"), ("end", ""))
+            },
             "recall@10 start": [line.recall_start for line in lines],
             "recall@10 end": [line.recall for line in lines],
             "pair AUC": [line.auc for line in lines],

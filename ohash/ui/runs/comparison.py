@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ohash.core.parameters import Settings
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import MAX_RUNS, differing_settings, overlay
 from ohash.store.listing import RunRow, differences
@@ -18,7 +19,10 @@ LONGEST_NAME = 42
 
 
 def compare(lines: list[RunRow], runs: Sequence[Run], *, more: bool = False) -> None:
-    """Curves of mAP and recall@10, and what differs; `more` runs are selected that have no curves here."""
+    """Curves of a truth score and recall@10, and what differs; `more` runs are selected that have no curves here.
+
+    hit@10 is drawn if all are on clicks, else mAP.
+    """
     if not runs:
         if not more:
             st.markdown("Select rows to compare their curves.")
@@ -28,11 +32,20 @@ def compare(lines: list[RunRow], runs: Sequence[Run], *, more: bool = False) -> 
     named = [(f"{numbers[line.key]} · {_shorten(_name(line, differing))}", now) for line, now in runs]
     if len(runs) == 2:
         st.markdown(difference_text(*named[0], *named[1]))
-    static_chart.show_linked(overlay(named, "map"), overlay(named, "recall_10"), "overlay", 520)
+    static_chart.show_linked(
+        overlay(named, _truth([now for _, now in runs])), overlay(named, "recall_10"), "overlay", 520
+    )
+    if len({truth_column(now.similar_by) for _, now in runs}) > 1:
+        st.caption("Runs on clicks have no mAP: select only these to see their hit@10.")
     if len(named) > MAX_RUNS:
         st.caption(f"Only the first {MAX_RUNS} of {len(named)} selected runs are drawn.")
     if len(runs) > 1:
         _show_differences(named)
+
+
+def _truth(runs: Sequence[Snapshot]) -> str:
+    truths = {truth_column(now.similar_by) for now in runs}
+    return truths.pop() if len(truths) == 1 else "map"
 
 
 def _name(line: RunRow, differing: dict[str, Settings]) -> str:
@@ -51,8 +64,10 @@ def difference_text(one: str, first: Snapshot, other: str, second: Snapshot) -> 
         return "The two runs used different data or queries, so their scores are not compared."
     if first.t != second.t:
         return f"The two runs have learnt {first.t:,} and {second.t:,} pairs, so their scores are not compared."
-    parts = []
-    for title, column in (("mAP", "map"), ("recall@10", "recall_10")):
+    if truth_column(first.similar_by) != truth_column(second.similar_by):
+        return "The two runs were judged by different scores, which are not compared."
+    parts, truth = [], _truth([first, second])
+    for title, column in ((TRUTH_SCORES[truth], truth), ("recall@10", "recall_10")):
         a, b = first.numbers.get(column, math.nan), second.numbers.get(column, math.nan)
         errors = [now.numbers.get(f"{column}_error", math.nan) for now in (first, second)]
         if math.isfinite(a) and math.isfinite(b):

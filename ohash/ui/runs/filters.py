@@ -83,8 +83,8 @@ def _brush(lines: list[RunRow]) -> list[RunRow]:
         st.caption(
             f"{len(passing)} of {len(some)} runs pass through the boxes, and are listed below. Double-click to clear."
             if areas
-            else "One line per run, stronger for a higher mAP. Press the square and drag a box over an axis: only runs "
-            f"that pass through it are listed below.{few}"
+            else f"One line per run, stronger for a higher {axes[-1].label}. Press the square and drag a box over an "
+            f"axis: only runs that pass through it are listed below.{few}"
         )
     return passing if areas else lines
 

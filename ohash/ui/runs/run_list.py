@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ohash.plots.runs import differing_settings
-from ohash.store.listing import LIVE, RunRow
+from ohash.store.listing import LIVE, RunRow, truth_titles
 from ohash.ui.parts.run_table import COLUMNS, COUNT, SCORE, run_frame
 from ohash.ui.runs.filters import REMARKS, View
 from ohash.ui.session.run_store import SessionRuns
@@ -95,7 +95,10 @@ def _show_groups(session: Session, lines: list[RunRow]) -> list[RunRow]:
             "data": [runs[0].data for runs in members],
             "changed from default": [runs[0].group or "nothing" for runs in members],
             "pairs": [runs[0].pairs for runs in members],
-            "mAP end": [_over_seeds([run.map for run in runs]) for runs in members],
+            **{
+                f"{title} end": [_over_seeds([getattr(run, field) for run in runs]) for runs in members]
+                for field, title in truth_titles(lines).items()
+            },
             "recall@10 end": [_over_seeds([run.recall for run in runs]) for runs in members],
             "bits": [runs[0].bits for runs in members],
         }
@@ -111,18 +114,24 @@ def _show_sweeps(session: Session, lines: list[RunRow]) -> list[RunRow]:
     for line in lines[::-1]:
         groups.setdefault(line.origin, []).append(line)
     members = list(groups.values())
-    best = [max(runs, key=lambda run: -1.0 if run.map is None else run.map) for runs in members]
     frame = pd.DataFrame(
         {
             "from": list(groups),
             "runs": [len(runs) for runs in members],
             "method": [", ".join(dict.fromkeys(run.method for run in runs)) for runs in members],
             "data": [", ".join(dict.fromkeys(run.data for run in runs)) for runs in members],
-            "mAP": [_over_seeds([run.map for run in runs]) for runs in members],
-            "best mAP": [run.map for run in best],
-            "best run": [run.name for run in best],
         }
     )
+    truths = truth_titles(lines)
+    for field, title in truths.items():
+        scores = [[getattr(run, field) for run in runs] for runs in members]
+        unscored = {run.key for run in lines if getattr(run, field) is None}
+        ranks = [[-1.0 if score is None else score for score in of_sweep] for of_sweep in scores]
+        best = [int(np.argmax(one)) for one in ranks]
+        frame[title] = [_over_seeds(one) for one in scores]
+        frame[f"best {title}"] = [one[at] for one, at in zip(scores, best, strict=True)]
+        names = ["–" if runs[at].key in unscored else runs[at].name for runs, at in zip(members, best, strict=True)]
+        frame["best run" if len(truths) == 1 else f"best run by {title}"] = names
     rows = {",".join(run.key for run in runs): at for at, runs in enumerate(members)}
     selected = _select(session, list(rows), rows, frame, "sweeps")
     return [run for at in sorted(selected) for run in members[at]]
@@ -147,9 +156,9 @@ def _select(session: Session, keys: list[str], rows: dict[str, int], frame: pd.D
         finished = SessionRuns(session).live_key()  # saved or pinned, a finished live run has a key of its own
         before = [finished if key == LIVE and LIVE not in rows else key for key in session.selection.keys]
         session.selection = Selection(listed, sorted(rows[key] for key in before if key in rows))
-    config = COLUMNS | MORE_COLUMNS | {"seeds": COUNT, "best mAP": SCORE}
+    config = COLUMNS | MORE_COLUMNS | {"seeds": COUNT, "best mAP": SCORE, "best hit@10": SCORE}
     if kind == "groups":  # mean ± spread is a text
-        config |= dict.fromkeys(("mAP end", "recall@10 end"), st.column_config.TextColumn(width="small"))
+        config |= dict.fromkeys(("mAP end", "hit@10 end", "recall@10 end"), st.column_config.TextColumn(width="small"))
     event = st.dataframe(
         frame, key=f"runs_{listed}", hide_index=True, column_config=config,
         on_select="rerun", selection_mode="multi-row",

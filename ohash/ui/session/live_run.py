@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.live.landing_recording import Recording
 from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.live.runner import Runner
@@ -235,9 +236,10 @@ def next_query(session: Session) -> None:
 def run_stored(session: Session, now: Snapshot, params: ExperimentParams) -> None:
     """Run a stored experiment again on Live, next to the curve that was stored."""
     commit(session, params)
-    scores = now.checkpoints.get("map")
+    truth = truth_column(now.similar_by)
+    scores = now.checkpoints.get(truth)
     if scores is not None and len(scores):  # a run that failed, or whose file is damaged, has none
-        session.pin(now, f"stored, mAP {scores[-1]:.3f}")
+        session.pin(now, f"stored, {TRUTH_SCORES[truth]} {scores[-1]:.3f}")
 
 
 def remember_live_run(session: Session) -> str:
