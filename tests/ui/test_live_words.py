@@ -10,6 +10,7 @@ import pytest
 
 from ohash.engine import narrative
 from ohash.engine.export import facts
+from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start
 from ohash.engine.params import experiment
@@ -25,8 +26,12 @@ from ohash.ui.live.details import how_to_read
 from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.parts import sharing as addresses
 from ohash.ui.parts.sharing import run_file_stem
+from ohash.ui.session import access, live_run
 from ohash.ui.session.broadcast import ChartSwitches
+from ohash.ui.session.classroom import Classroom
 from ohash.ui.session.session import Session
+from tests.ui.app import texts
+from tests.ui.live_app import opened, session_of, until
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +208,19 @@ def test_a_shared_address_has_a_path_before_its_query(monkeypatch, path):
         addresses, "st", SimpleNamespace(context=SimpleNamespace(url=f"http://lab.local:8501{path}?r=8"))
     )
     assert addresses.page_address() == f"http://lab.local:8501{path or '/'}"
+
+
+@pytest.mark.parametrize(("dataset", "score"), [("blobs2d", "mAP"), ("debian", "hit@10")])
+def test_the_board_ranks_by_the_score_of_the_data(monkeypatch: pytest.MonkeyPatch, dataset: str, score: str) -> None:
+    monkeypatch.setattr(access, "is_class", lambda: True)
+    room = Classroom()
+    monkeypatch.setattr(sharing, "classroom", lambda: room)
+    app = opened(dataset=dataset, method="oh", r="8", m="20", pairs="100", judged_at="ends")
+    until(app, lambda: live_run.runner(session_of(app)).state == "done")
+    app.session_state["open_share"] = True
+    app.run()
+    app.text_input(key="view_board_name").set_value("Ada").run()
+    app.button(key="board_enter").click().run()
+    now = live_run.latest_snapshot(session_of(app))
+    assert now is not None and f"**Board**: best {score} on " in texts(app) and f">{score}<" in texts(app)
+    assert f"Ada is on the board with {now.numbers[truth_column(now.similar_by)]:.3f}." in texts(app)

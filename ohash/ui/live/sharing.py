@@ -12,6 +12,7 @@ import streamlit as st
 from ohash.engine.export import checkpoint_columns, code_for, summary, to_parquet
 from ohash.engine.export import facts as facts_of
 from ohash.engine.gallery import Neighbours
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.narrative import judged_on, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models.storage import save
@@ -72,22 +73,26 @@ def _share(session: Session) -> None:
 
 def _board(session: Session) -> None:
     """The results that visitors have put forward, and the way to put forward this one."""
-    st.markdown(f"**Board**: best mAP on {escape_markdown(_judged(session))} with at most {MAX_BITS} bits")
+    title = TRUTH_SCORES[truth_column(own_data.similar_by(session))]
+    st.markdown(f"**Board**: best {title} on {escape_markdown(_judged(session))} with at most {MAX_BITS} bits")
     rows = [[entry.name, f"{entry.score:.3f}", str(entry.bits)] for entry in classroom().board(_task(session))]
     if rows:
-        st.html(table_html(["name", "mAP", "bits"], rows, numbers=frozenset({1, 2})))
+        st.html(table_html(["name", title, "bits"], rows, numbers=frozenset({1, 2})))
     if session.board_answer:  # above the button, whose foot may lie below that of the menu
         st.caption(escape_markdown(session.board_answer))
-    now = live_run.latest_snapshot(session)
-    score = math.nan if now is None else now.numbers.get("map", math.nan)
-    if now is None or not math.isfinite(score):
-        st.caption("This run has no mAP yet, or its data have no labels.")
+    if not math.isfinite(_score(live_run.latest_snapshot(session))):
+        st.caption(f"This run has no {title} yet, or its data have no labels.")
         return
     st.text_input("Name on the board", max_chars=LONGEST_NAME, key="view_board_name")
     st.button(
         "Enter this run", key="board_enter", help="For everybody on this server to see, until it stops.",
         on_click=once_per_press(partial(_enter, session)),
     )  # fmt: skip
+
+
+def _score(now: Snapshot | None) -> float:
+    """What counts on the board: mAP, or hit@10 of clicks; NaN before anything has been measured."""
+    return math.nan if now is None else now.numbers.get(truth_column(now.similar_by), math.nan)
 
 
 def _judged(session: Session) -> str:
@@ -105,9 +110,9 @@ def _task(session: Session) -> str:
 def _enter(session: Session) -> None:
     """Put the run as it is now on the board; the answer stays until Share is closed, whatever is drawn meanwhile."""
     now = live_run.latest_snapshot(session)
-    score = math.nan if now is None else now.numbers.get("map", math.nan)
+    score = _score(now)
     if now is None or not math.isfinite(score):
-        session.board_answer = "This run was restarted and has no mAP yet."
+        session.board_answer = "This run was restarted and has not been judged yet."
         return
     who, name = access.visitor() or "owner", view_state.view("board_name") or ""
     session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), _task(session))
@@ -122,8 +127,9 @@ def _export(session: Session) -> None:
         st.caption("There is nothing to export yet.")
         return
     run = live_run.runner(session).run
+    truth = truth_column(now.similar_by)
     figures = {
-        "mAP": reference_runs.quality(session, now, "map"),
+        TRUTH_SCORES[truth]: reference_runs.quality(session, now, truth),
         "recall@10": reference_runs.quality(session, now, "recall_10"),
         "hills": charts.hills(now),
         "loss": charts.loss(now),
