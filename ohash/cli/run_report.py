@@ -78,17 +78,19 @@ def _code_lines(n: dict[str, float]) -> list[str]:
 
 
 def _drift_lines(now: Snapshot) -> list[str]:
-    """What the drift did to mAP, and when it was detected."""
+    """What the drift did to the truth score, and when it was detected."""
     edges = now.params.drift.boundaries
     if not edges or edges[0] >= now.t:
         return []
     at, pairs = edges[0], now.checkpoints["pairs"]
-    back = recovery(pairs, now.checkpoints["map"], at)
-    text = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
+    truth = truth_column(now.similar_by)
+    scores = now.checkpoints[truth]
+    back = recovery(pairs, scores, at)
+    text = f"drift at pair {at:,}: {TRUTH_SCORES[truth]} fell by {dip(pairs, scores, at):.3f}, "
     text += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
     if now.class_map.size:
         text += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
-    text += f"; stale codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
+    text += f"; stale codes cost {stale_gap(now.checkpoints[f'{truth}_fresh'], scores)[-1]:.3f}"
     for name, places in now.alarms.items():
         alarm = detection(places, at, now.t)
         detected = "did not detect it" if np.isnan(alarm.delay) else f"detected it after {alarm.delay:,.0f} pairs"

@@ -13,7 +13,7 @@ from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import ClassScores, History
-from ohash.engine.judge import ERRORS, SCORES, Judge, truth_column
+from ohash.engine.judge import CLICKS, ERRORS, SCORES, Judge, truth_column
 from ohash.engine.sliding_map import LAST_POINTS, sliding_map
 from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
@@ -103,7 +103,6 @@ class Checkpoints:
     def __init__(self, run: RunState, frozen: Frozen | FrozenEstimates) -> None:
         """The table of the first codes, those of `frozen`; nothing is evaluated yet."""
         self._run, self._frozen = run, frozen
-        self.scores = History(CHECKPOINT_COLUMNS)
         self.last_record: Retrieval | None = None
         self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
         self.class_scores = ClassScores(run.world.dataset)
@@ -116,6 +115,7 @@ class Checkpoints:
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self._stored: tuple[tuple[int, int, int], Estimates] | None = None
         self.judge, self.table = self._fresh()
+        self.scores = History((*CHECKPOINT_COLUMNS, *(["hit_10_fresh"] if self.judge.name in CLICKS else [])))
         self.table.refresh()
         self.codes = with_models(self.table.codes)
 
@@ -201,7 +201,7 @@ class Checkpoints:
             distances = yield from self.distances(self.judge, self.table.made_by)
             self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen, distances))
         scores = dict(self._scored[1])  # the same codes have the same scores
-        scores["map_fresh"] = scores["map"]
+        scores |= {"map_fresh": scores["map"], "hit_10_fresh": scores["hit_10"]}
         scores["map_prequential"] = map_prequential
         if run.params.run.reencode != "checkpoint" and self.table.stale:
             fresh = CodeTable(run.hasher, run.Z, self.judge.rows, finite=True)
@@ -209,7 +209,7 @@ class Checkpoints:
                 yield
             distances = yield from self.distances(self.judge, run.hasher)
             again = yield from self.judge.evaluate(with_models(fresh.codes), r, seen, distances)
-            scores["map_fresh"] = again["map"]
+            scores |= {"map_fresh": again["map"], "hit_10_fresh": again["hit_10"]}
         self._record(scores)
         if self.map_float is None:
             self.map_float = yield from self.judge.float_reference()

@@ -28,3 +28,10 @@ def test_a_drift_is_reported_and_one_that_never_comes_too(capsys: pytest.Capture
     assert main([*drifting, "--pairs", "300"]) == 0
     printed = capsys.readouterr().out
     assert "the drift at pair 400 is never reached: the run ends at pair 300" in printed and "mAP fell" not in printed
+
+
+def test_a_run_on_clicks_says_what_the_drift_did_to_hit_at_10(capsys):
+    drift = ["--drift", "rotate", "--drift-at", "100", "--reencode", "never"]
+    assert main(["run", "--dataset", "debian", "--r", "8", "--m", "20", "--pairs", "200", *drift]) == 0
+    printed = capsys.readouterr().out
+    assert "drift at pair 100: hit@10 fell by" in printed and "; stale codes cost " in printed and "mAP" not in printed

@@ -9,11 +9,13 @@ import pytest
 from ohash import number_formats as formats
 from ohash.engine.narrative import headline
 from ohash.engine.observer import CLIPPED, UPDATED
-from ohash.engine.params import Change
+from ohash.engine.params import Change, experiment
+from ohash.engine.run import run
 from ohash.plots.live import charts
 from ohash.plots.live.axes import decades, round_up, share_limits
 from ohash.plots.renderers.echarts import option
 from ohash.plots.thinning import thin
+from tests.engine.runs import SMALL, own_data
 from tests.plots.chart_parts import curve, labels, names
 from tests.plots.moments import EVERY, picture
 from tests.selection import alternate
@@ -200,6 +202,19 @@ def test_bits_models_and_cost():
     assert f"{now.bit_updates.max():,} times" in work.title
     cost = charts.cost(now)
     assert names(cost) == ["learning", "encoding", "evaluation"] and cost.y.name == "CPU time (s)"
+
+
+def test_what_stale_codes_cost_on_clicks_is_hit_at_10():
+    mine, values = own_data("clicks")
+    params = experiment(mine, "oh", reencode="never", drift="rotate", drift_at=300, **{**SMALL, **values})
+    *_, now = run(params, mine)
+    stored, fresh = (now.checkpoints[name] for name in ("hit_10", "hit_10_fresh"))
+    gap = charts.stale_gap(now)
+    assert [curve.y.tolist() for curve in gap.series] == [fresh.tolist(), stored.tolist()]
+    assert gap.y.name == "hit@10" and "hit@10" in gap.title and not np.array_equal(stored, fresh)
+    older = replace(now, checkpoints={name: y for name, y in now.checkpoints.items() if name != "hit_10_fresh"})
+    assert charts.stale_gap(older).title == "Stale and fresh codes have not been compared yet"
+    assert "hit_10_fresh" not in picture("never").checkpoints, "runs on labels have the columns they had"
 
 
 def test_old_codes_and_both_truths():

@@ -8,7 +8,7 @@ import numpy as np
 
 from ohash import number_formats as formats
 from ohash.core.arrays import Numbers
-from ohash.engine.judge import RERANKED, truth_column
+from ohash.engine.judge import RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
@@ -183,18 +183,19 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
 
 
 def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
-    """The mAP of the codes as stored against that if every code were computed afresh."""
-    x, source = pairs_axis(now, log=log), now.checkpoints
-    stored, fresh = source["map"], source["map_fresh"]
+    """The truth score of the codes as stored against that if every code were computed afresh."""
+    x, source, truth = pairs_axis(now, log=log), now.checkpoints, truth_column(now.similar_by)
+    score = TRUTH_SCORES[truth]
+    stored, fresh = source[truth], source.get(f"{truth}_fresh", np.empty(0))
     if not np.isfinite(fresh).any():
         return empty_chart(
-            "Stale and fresh codes have not been compared yet", x, Axis("mAP", lo=0, hi=1, format="share")
+            "Stale and fresh codes have not been compared yet", x, Axis(score, lo=0, hi=1, format="share")
         )
     lost = last(fresh) - last(stored)
     old, new = formats.share(last(stored)), formats.share(last(fresh))
-    title = f"Stale codes cost {formats.share(lost)} mAP: {old} as stored, {new} fresh"
+    title = f"Stale codes cost {formats.share(lost)} {score}: {old} as stored, {new} fresh"
     if abs(lost) < 0.005:
-        title = f"Stale codes cost nothing: mAP {old} as stored and fresh"
+        title = f"Stale codes cost nothing: {score} {old} as stored and fresh"
     caption = "The code table lags behind W; fresh means that every item is re-encoded now."
     if now.params.run.reencode == "checkpoint":
         caption = "The table is brought up to date at every checkpoint, so no code is stale when it is evaluated."
@@ -203,7 +204,7 @@ def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
         Series("as stored", x_of(source), stored, role="now", width=theme.THICK),
     )
     lo, hi = share_limits(stored, fresh)
-    y = Axis("mAP", lo=lo, hi=hi, format="share")
+    y = Axis(score, lo=lo, hi=hi, format="share")
     return Chart(title, x, y, curves, marks(now), caption, f"{title}. Two lines over pairs.")
 
 
