@@ -35,7 +35,7 @@ def report_text(now: Snapshot, test: dict[str, float], metric: str, chance: Mapp
         f"{title}: {amount(now.t, 'pair')}, {n['bits']:.0f} bits ({amount(n['bytes'], 'byte')} per item), "
         f"{_update_rate(now)}pair AUC {n['auc']:.3f}",
         f"agreement with {truth_of(now)}: {TRUTH_SCORES[column]} {n[f'{column}_start']:.3f} -> {n[column]:.3f} "
-        f"({judged}), {test[column]:.3f} on {test['queries']} test queries",
+        f"({judged}), {test[column]:.3f} on {amount(test['queries'], 'test query')}",
         *_click_lines(n, test, now.similar_by, chance),
         f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
         f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",

@@ -44,7 +44,7 @@ from pathlib import Path
 from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.engine.judge import TRUTH_SCORES
-from ohash.engine.narrative import duration
+from ohash.engine.narrative import amount, duration
 from ohash.runtime.files import write_file
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store, StoreError
@@ -120,7 +120,8 @@ def run(options: argparse.Namespace) -> int:
         own = load_own_data(store, sweep) if data is None else {data.fingerprint(): data}
         planned = planned_cells(sweep, store.values(cell.key for cell in sweep.cells))
         cost = estimate_cost(planned, store, CellTimer(own, on_cell=EstimateProgress()))
-        print(f"{cost.cells} of {len(planned)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
+        left = f"{cost.cells} of {amount(len(planned), 'cell')} {'is' if cost.cells == 1 else 'are'} left"
+        print(f"{left}: about {duration(cost.on(cores))} on {amount(cores, 'core')}")
         return 0
     if data is not None:
         save_own_data(store, data)
@@ -142,7 +143,9 @@ def run(options: argparse.Namespace) -> int:
             print(weights)
     for file in options.export:
         _export(sweep, store, Path(file))
-        print(f"wrote {count_cells(sweep, store)} cells to {file}" if file.endswith(".csv") else f"wrote {file}")
+        print(
+            f"wrote {amount(count_cells(sweep, store), 'cell')} to {file}" if file.endswith(".csv") else f"wrote {file}"
+        )
     return code
 
 
@@ -225,7 +228,8 @@ def run_sweep(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = Fals
         print(line, file=sys.stderr)
     if execution.cancelled.is_set():
         print(
-            f"stopped: {progress.done} of {progress.total} cells are stored; the same command resumes", file=sys.stderr
+            f"stopped: {progress.done} of {progress.total} cells are stored; the same command resumes",
+            file=sys.stderr,
         )
         return 130
     return 1 if progress.failed else 0
@@ -324,7 +328,7 @@ class SweepProgress:
         pace = f", {60 * progress.rate:.1f} per minute" if progress.rate > 0 else ""
         ended = progress.done + progress.failed
         how = "; waiting, as another program holds the database of the store" if progress.held else f"{pace}{left}"
-        text = f"{progress.done} of {progress.total} cells{failed}{how}"
+        text = f"{progress.done} of {amount(progress.total, 'cell')}{failed}{how}"
         self._bar.show(ended / max(1, progress.total), text, finished=ended == progress.total)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ohash.core.parameters import FrozenSettings, Value
+from ohash.engine.narrative import amount
 from ohash.engine.params import experiment, rows_of
 from ohash.models import registry
 from ohash.plots import theme
@@ -125,9 +126,9 @@ def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
     ends = share_limits(*(series.x for series in curves)) if is_share else (None, None)
     x = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
     y = Axis("", lo=-0.6, hi=len(dots) - 0.4, at=tuple(map(float, range(len(dots)))), names=names)
-    title = f"{label} of {len(dots)} points" + ended_text(sweep, points)
+    title = f"{label} of {amount(len(dots), 'point')}" + ended_text(sweep, points)
     if set(sweep.axes) == {"method"}:
-        title = f"{label} of {len(dots)} methods" + ended_text(sweep, points)
+        title = f"{label} of {amount(len(dots), 'method')}" + ended_text(sweep, points)
     spread = ", the line is one standard deviation to either side" if any(len(one.x) > 1 for one in curves) else ""
     marked = _stars_text(sweep, points, best, measure)
     caption = f"{_average(points)}{spread}. Evaluated on validation queries.{marked}"
@@ -151,7 +152,7 @@ def ended_text(sweep: Sweep, points: Sequence[Point]) -> str:
     """How many cells are done, for a title; "" if all are."""
     done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
     failed = sum(point.failed for point in points)
-    return f" ({done} of {total} cells{f', {failed} failed' if failed else ''})" if done < total else ""
+    return f" ({done} of {amount(total, 'cell')}{f', {failed} failed' if failed else ''})" if done < total else ""
 
 
 def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:

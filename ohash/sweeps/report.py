@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ohash import table_files
 from ohash.core.parameters import parameter_table
 from ohash.engine.judge import TRUTH_SCORES
+from ohash.engine.narrative import amount
 from ohash.engine.params import OWN, RunParams, experiment, rows_of
 from ohash.models.registry import find
 from ohash.streams import registry as datasets
@@ -168,10 +169,10 @@ def _progress(sweep: Sweep, points: Sequence[Point]) -> str:
     if done == total:
         return ""
     if not failed:
-        return f" {done} of {total} experiments have ended."
+        return f" {done} of {amount(total, 'experiment')} {'has' if done == 1 else 'have'} ended."
     titles = dict.fromkeys(find(point.cells[0].params.method).title for point in points if point.failed)
     waiting = "" if done + failed >= total else f", {total - done - failed} have not ended"
-    return f" {failed} of {total} experiments failed ({', '.join(titles)}){waiting}."
+    return f" {failed} of {amount(total, 'experiment')} failed ({', '.join(titles)}){waiting}."
 
 
 def to_bibtex(sweep: Sweep) -> str:

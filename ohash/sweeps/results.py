@@ -313,7 +313,7 @@ class SweepResults:
         """Name, progress, the best points, and the truth score over the points."""
         points = self.points
         done, total = sum(len(point.numbers) for point in points), count_cells(self.sweep, self.store)
-        facts = [f"{done} of {total} cells done"]
+        facts = [f"{done} of {amount(total, 'cell')} done"]
         facts += [halving_text(self.sweep, self.store)] if self.sweep.halving else []
         for best in best_points(self.sweep, self.store, points):
             settings = place_text(self.sweep, best.point, points)

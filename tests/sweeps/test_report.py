@@ -229,3 +229,10 @@ def test_a_sweep_on_clicks_is_drawn_by_hit_at_10_and_has_no_map():
     of_labels = [Point(one.at, one.cells, one.numbers) for one in points]
     assert charts.measures_of(of_labels) == list(charts.MEASURES)
     assert charts.measures_of([points[0], *of_labels[1:]])[:2] == ["map", "hit_10"]
+
+
+def test_one_cell_is_no_cells(store):
+    one = tiny_sweep(grid={"beta": [0.5]}, seeds=1)
+    assert charts.ended_text(one, collect_points(one, store)) == " (0 of 1 cell)"
+    two = tiny_sweep(grid={"beta": [0.5]})
+    assert " 1 of 2 experiments has ended." in to_latex(two, [Point((("beta", 0.5),), two.cells, ({"map": 0.5},))])

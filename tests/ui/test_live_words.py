@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ohash.cli.run_report import report_text
 from ohash.engine import narrative
 from ohash.engine.export import facts
 from ohash.engine.judge import truth_column
@@ -224,3 +225,11 @@ def test_the_board_ranks_by_the_score_of_the_data(monkeypatch: pytest.MonkeyPatc
     now = live_run.latest_snapshot(session_of(app))
     assert now is not None and f"**Board**: best {score} on " in texts(app) and f">{score}<" in texts(app)
     assert f"Ada is on the board with {now.numbers[truth_column(now.similar_by)]:.3f}." in texts(app)
+
+
+def test_one_query_is_no_queries(now: Snapshot) -> None:
+    few = replace(now, numbers={**now.numbers, "queries": 1.0, "test_map": 0.5, "test_queries": 1.0})
+    written = numbers_html(few)
+    assert " on 1 test query<" in written and "over the 1 validation query" in written
+    scores = dict.fromkeys(("map", "recall_10", *(f"recall_10_x{factor}" for factor in (2, 4, 16))), 0.5)
+    assert "0.500 on 1 test query\n" in report_text(few, {**scores, "queries": 1}, "cosine", {})

@@ -106,8 +106,8 @@ class PairListSimilarity:
         self.pool = np.unique(np.concatenate([pairs.i[train], others]))
         self._candidates = others if self.dataset.two_sided else self.pool  # of negatives
         if not len(self._negative):
-            clicks = f"{len(self._positive):,} clicks to learn from, drawn again if the stream goes on for longer"
-            self.note = f"{clicks}; negatives sampled ({self.negatives})"
+            clicks = f"{len(self._positive):,} click{'s' * (len(self._positive) != 1)} to learn from"
+            self.note = f"{clicks}, drawn again if the stream goes on for longer; negatives sampled ({self.negatives})"
             clicked = [pairs.j[train]] if self.dataset.two_sided else [pairs.i[train], pairs.j[train]]
             items, counts = np.unique(np.concatenate(clicked), return_counts=True)
             self._items, self._popularity = items, np.cumsum(counts / counts.sum())

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ohash.core.rows import gather
+from ohash.engine.narrative import amount
 from ohash.engine.params import OWN
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
@@ -95,7 +96,7 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
     spec = datasets.lookup(key)
     by = view_state.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
-    queries = f", and {len(dataset.query_rows):,} queries" if dataset.query_rows is not None else ""
+    queries = f", and {amount(len(dataset.query_rows), 'query')}" if dataset.query_rows is not None else ""
     st.markdown(f"#### {escape_markdown(dataset.title)}: {len(dataset.documents):,} × {dataset.d:,}{queries}")
     if about:
         st.caption(escape_markdown(about))

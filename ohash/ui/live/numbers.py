@@ -110,10 +110,10 @@ def _interval(now: Snapshot) -> str:
     if not intervals:
         return ""
     ranges = "Ranges, " if any(_interval_text(value, error).startswith("(") for value, error in intervals) else ""
-    queries = f"{n['queries']:,.0f} " if "queries" in n else ""
     test = "; of test scores, over the test queries" if any(_test(n, column) for column in shown) else ""
     judged_by = now.params.run.judged_by
-    return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{judged_by} queries{test}</p>"
+    queries = amount(n["queries"], f"{judged_by} query") if "queries" in n else f"{judged_by} queries"
+    return f"<p>{ranges}±, and the band on the curve: 95 % over the {queries}{test}</p>"
 
 
 def _test(n: dict[str, float], column: str) -> str:
@@ -122,7 +122,7 @@ def _test(n: dict[str, float], column: str) -> str:
     if not math.isfinite(value):
         return ""
     sure = f" {_interval_text(value, error)}" if math.isfinite(error) else ""
-    return f"<em>{_number(value)}{sure} on {n['test_queries']:.0f} test queries</em>"
+    return f"<em>{_number(value)}{sure} on {amount(n['test_queries'], 'test query')}</em>"
 
 
 def _trained_on_database(now: Snapshot) -> str:

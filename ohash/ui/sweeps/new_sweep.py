@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter, Settings, Value
-from ohash.engine.narrative import duration
+from ohash.engine.narrative import amount, duration
 from ohash.engine.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.store.store import Store
@@ -125,11 +125,11 @@ def show_cost(session: Session, sweep: Sweep, store: Store) -> None:
     planned = planned_cells(sweep, store.values(cell.key for cell in sweep.cells))
     cost = _cost(sweep.key, len(store.done()), planned, store, session.own)
     if not cost.cells:
-        st.markdown(f"**{len(planned)} experiments**, all done already.")
+        st.markdown(f"**{amount(len(planned), 'experiment')}**, all done already.")
         return
     st.markdown(
-        f"**{cost.cells} experiments** of {cost.seconds / cost.cells:.1f} s each, measured on this machine: about "
-        f"**{duration(cost.on(cores))}** on {cores} cores."
+        f"**{amount(cost.cells, 'experiment')}** of {cost.seconds / cost.cells:.1f} s{' each' * (cost.cells > 1)}, "
+        f"measured on this machine: about **{duration(cost.on(cores))}** on {amount(cores, 'core')}."
         + (f" {len(planned) - cost.cells} more are done already." if cost.cells < len(planned) else "")
     )
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.engine.narrative import duration
+from ohash.engine.narrative import amount, duration
 from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch
@@ -104,7 +104,7 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     done, failed = sum(len(point.numbers) for point in results), sum(point.failed for point in results)
     total = count_cells(sweep, store)
     now = activity(store).get(sweep.key)
-    text = f"**{done} of {total} experiments**" + (f", {failed} failed" if failed else "")
+    text = f"**{done} of {amount(total, 'experiment')}**" + (f", {failed} failed" if failed else "")
     if alive and now is not None and now.alive:
         text += _pace(now)
     elif alive and done + failed < total:
