@@ -15,6 +15,7 @@ from ohash.core.arrays import Floats
 from ohash.core.parameters import Parameters
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.history import moving_mean
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.observer import CLIPPED, TOTALS, UPDATED, Observer
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.state import RunState
@@ -77,19 +78,20 @@ class Snapshot:
 
     def __repr__(self) -> str:
         """One line, without the columns."""
-        map_ = self.numbers.get("map", float("nan"))
+        truth = truth_column(self.similar_by)
+        score = f"{TRUTH_SCORES[truth]} {self.numbers.get(truth, float('nan')):.3f}"
         where = f"{self.params.method} on {self.params.dataset}"
-        return f"Snapshot({where}, {self.t:,} pairs, {self.state}, mAP {map_:.3f})"
+        return f"Snapshot({where}, {self.t:,} pairs, {self.state}, {score})"
 
     def _repr_html_(self) -> str:
         """Both truths over the pairs, and the final numbers."""
-        n, x = self.numbers, self.checkpoints["pairs"]
+        n, x, truth = self.numbers, self.checkpoints["pairs"], truth_column(self.similar_by)
         names = {
-            "map": "mAP (agreement with labels or pairs)",
+            truth: f"{TRUTH_SCORES[truth]} (agreement with labels or pairs)",
             "recall_10": "recall@10 (agreement with the original distance)",
         }
         curves = {name: (x, self.checkpoints[key]) for key, name in names.items() if key in self.checkpoints}
-        headline = {"mAP": n.get("map"), "recall@10": n.get("recall_10"), "pair AUC": n.get("auc")}
+        headline = {TRUTH_SCORES[truth]: n.get(truth), "recall@10": n.get("recall_10"), "pair AUC": n.get("auc")}
         scores = " · ".join(f"{name} {value:.3f}" for name, value in headline.items() if value and np.isfinite(value))
         title = f"{registry.find(self.params.method).title} on {self.params.dataset}"
         facts = [f"{self.t:,} pairs, {self.state}", scores, *self.notes]

@@ -209,6 +209,8 @@ def test_what_stale_codes_cost_on_clicks_is_hit_at_10():
     params = experiment(mine, "oh", reencode="never", drift="rotate", drift_at=300, **{**SMALL, **values})
     *_, now = run(params, mine)
     stored, fresh = (now.checkpoints[name] for name in ("hit_10", "hit_10_fresh"))
+    assert charts.quality(now).y.name == "hit@10" and "hit@10" in repr(now) and "mAP" not in repr(now)
+    assert "hit@10" in now._repr_html_() and "mAP" not in now._repr_html_()
     gap = charts.stale_gap(now)
     assert [curve.y.tolist() for curve in gap.series] == [fresh.tolist(), stored.tolist()]
     assert gap.y.name == "hit@10" and "hit@10" in gap.title and not np.array_equal(stored, fresh)

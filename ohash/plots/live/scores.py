@@ -76,7 +76,7 @@ NOT_OVER_SEEDS = "Seeds are compared by the scores of checkpoints, not by the pa
 
 def quality(
     now: Snapshot,
-    metric: str = "map",
+    metric: str = "",
     *,
     ghosts: Sequence[Ghost] = (),
     reference: float | None = None,
@@ -86,8 +86,10 @@ def quality(
 ) -> Chart:
     """A score over the pairs: now, its start, a float reference, the pinned run, the earlier ones and other seeds.
 
-    Without `reference`, mAP has that of the run itself. `seeds` are runs of the same experiment with other seeds.
+    Without `metric` it is the truth score. Without `reference`, mAP has that of the run itself. `seeds` are runs of
+    the same experiment with other seeds.
     """
+    metric = metric or truth_column(now.similar_by)
     if metric not in SCORES:
         raise ValueError(f"metric must be one of {', '.join(SCORES)}, got {metric!r}")
     score = SCORES[metric]
