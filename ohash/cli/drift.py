@@ -3,11 +3,11 @@
 One line per alarm and kind of drift, over several seeds. The world changes half-way through a run. The first alarm
 after the change is its detection; every alarm before it, or in a run without drift, is false.
 
-  dip       mAP before the change minus the minimum after it
-  arriving  the same for the prequential mAP: newly arrived points query the table made before
+  dip       mAP, or hit@10 of clicks, before the change minus the minimum after it
+  arriving  the same for the prequential mAP of labels: newly arrived points query the table made before
   back      pairs until 95 % of the level before, and in how many runs it was reached
   forgot    the largest loss of a class at the end, against its best
-  stale     what re-encoding would gain in mAP at the end of a run that never re-encodes (seed 0); negative if the
+  stale     what re-encoding would gain in it at the end of a run that never re-encodes (seed 0); negative if the
             hash has become worse than the one that made the codes
 
 In the kind "arrival" a third class joins two. A kind that a data set does not support is skipped, with the reason.
@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ohash.engine.judge import truth_column
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import run as snapshots
 from ohash.engine.snapshot import Snapshot
@@ -96,21 +97,22 @@ class Row:
 
 def measure(runs: Sequence[Snapshot], at: int | None, stale: Snapshot | None = None) -> Row:
     """Compare the runs' curves and alarms with the true time of the drift, None if there is none."""
+    truth = truth_column(runs[0].similar_by)
 
     def dips(column: str) -> list[float]:
         return [] if at is None else [dip(now.checkpoints["pairs"], now.checkpoints[column], at) for now in runs]
 
     return Row(
-        dips=dips("map"),
+        dips=dips(truth),
         recoveries=[]
         if at is None
-        else [recovery(now.checkpoints["pairs"], now.checkpoints["map"], at) for now in runs],
+        else [recovery(now.checkpoints["pairs"], now.checkpoints[truth], at) for now in runs],
         alarms={name: [detection(now.alarms[name], at, now.t) for now in runs] for name in runs[0].alarms},
-        arriving=dips("map_prequential"),
+        arriving=dips("map_prequential") if truth == "map" else [],
         forgot=[most_forgotten(now.class_map) for now in runs if now.class_map.size],
         stale=float("nan")
         if stale is None
-        else float(stale_gap(stale.checkpoints["map_fresh"], stale.checkpoints["map"])[-1]),
+        else float(stale_gap(stale.checkpoints[f"{truth}_fresh"], stale.checkpoints[truth])[-1]),
     )
 
 

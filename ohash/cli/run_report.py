@@ -90,7 +90,9 @@ def _drift_lines(now: Snapshot) -> list[str]:
     text += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
     if now.class_map.size:
         text += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
-    text += f"; stale codes cost {stale_gap(now.checkpoints[f'{truth}_fresh'], scores)[-1]:.3f}"
+    fresh = now.checkpoints.get(f"{truth}_fresh")
+    if fresh is not None:  # a run on clicks that an older version saved has no such scores
+        text += f"; stale codes cost {stale_gap(fresh, scores)[-1]:.3f}"
     for name, places in now.alarms.items():
         alarm = detection(places, at, now.t)
         detected = "did not detect it" if np.isnan(alarm.delay) else f"detected it after {alarm.delay:,.0f} pairs"

@@ -1,8 +1,14 @@
 """Streams that drift, from the command line."""
 
+from collections import deque
+
 import pytest
 
+from ohash.cli.drift import measure
 from ohash.cli.main import main
+from ohash.engine.params import experiment
+from ohash.engine.run import run as snapshots
+from ohash.evaluation.drift_metrics import dip
 
 
 def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,3 +41,11 @@ def test_a_run_on_clicks_says_what_the_drift_did_to_hit_at_10(capsys):
     assert main(["run", "--dataset", "debian", "--r", "8", "--m", "20", "--pairs", "200", *drift]) == 0
     printed = capsys.readouterr().out
     assert "drift at pair 100: hit@10 fell by" in printed and "; stale codes cost " in printed and "mAP" not in printed
+
+
+def test_drift_of_clicks_is_measured_by_hit_at_10():
+    params = experiment("debian", "oh", pairs=600, drift="rotate", drift_at=300, r=16)
+    (now,) = deque(snapshots(params), maxlen=1)
+    row = measure([now], 300, now)
+    assert row.dips == [dip(now.checkpoints["pairs"], now.checkpoints["hit_10"], 300)]
+    assert not row.arriving and row.stale == 0, "every code was computed afresh, and there is no mAP"
