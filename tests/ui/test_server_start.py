@@ -19,6 +19,7 @@ APP = Path(__file__).parents[2] / "app.py"
 def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr(server_start, "limit_log_lines", lambda: done.append("few lines"))
+    monkeypatch.setattr(server_start, "allow_open_files", lambda: done.append("many files"))
     monkeypatch.setattr(server_start, "warm_up", lambda: done.append("warm"))
     monkeypatch.setattr(server_start, "recording", lambda: done.append("recording"))
 
@@ -27,9 +28,22 @@ def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> No
             done.append("answers")
 
     asyncio.run(life())
-    assert done == ["few lines", "warm", "recording", "answers"]
+    assert done == ["many files", "few lines", "warm", "recording", "answers"]
 
 
+@pytest.mark.parametrize(("most", "allowed"), [(300, 300), (1_000_000, 10_240), (-1, 10_240)])
+def test_as_many_open_files_are_asked_for_as_a_class_needs(
+    most: int, allowed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, most))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    server_start.allow_open_files()
+    assert asked == [(allowed, most)], "-1 is no limit"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "allowed"), [(300, 300), (1_000_000, 10_240)])
 def test_a_server_can_open_as_many_files_as_a_class_needs(most: int, allowed: int) -> None:
     resource = pytest.importorskip("resource")
