@@ -30,9 +30,9 @@ def test_data_without_a_name_are_kept_and_give_the_same_numbers_everywhere(tmp_p
     assert SweepExecution(chosen, here, InlineExecutor()).run().failed == 0
     with WorkerPool(1) as pool:
         assert SweepExecution(chosen, there, pool).run().failed == 0
-    maps = [[point.mean() for point in collect_points(chosen, place)] for place in (here, there)]
+    scores = [[point.mean() for point in collect_points(chosen, place)] for place in (here, there)]
     *_, alone = run(chosen.cells[0].params, mine)
-    assert maps[0] == maps[1] and maps[0][0] == alone.numbers["map"]
+    assert scores[0] == scores[1] and scores[0][0] == alone.numbers["hit_10" if kind == "clicks" else "map"]
     measuring = sweep_cost.CellTimer({mine.fingerprint(): mine})
     assert sweep_cost.estimate_cost(chosen.cells, Store(tmp_path / "third"), measuring).cells == 2
 
